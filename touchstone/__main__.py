@@ -1,0 +1,5 @@
+"""``python -m touchstone``."""
+
+from touchstone.cli import run_main
+
+run_main()

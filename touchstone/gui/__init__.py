@@ -1,0 +1,1 @@
+"""Everything that is rendered for people: portable Markdown and the site."""

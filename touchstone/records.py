@@ -1,0 +1,142 @@
+"""JSON Lines records: read as a stream with named problems, found again by key, written whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from touchstone.errors import BundleError, Problem
+from touchstone.yaml_source import explain
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+Key = tuple[str, ...]
+
+
+def dump_record(record: BaseModel) -> str:
+    """Return a record as one line of JSON; lone surrogates become escapes, nothing is lost."""
+    data = record.model_dump(mode="python", by_alias=True)
+    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+    return line
+
+
+class RecordFile(Generic[RecordT]):
+    """The records of one file, in file order, each loaded when asked for.
+
+    Only keys and byte offsets are held in memory. ``replaces(old, new)`` says whether a later
+    record of the same key takes the place of an earlier one; where it does not, the later one is
+    a duplicate. What can't be read is listed in ``problems`` with file and line.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        model: type[RecordT],
+        key: Callable[[RecordT], Key],
+        replaces: Callable[[RecordT, RecordT], bool] = lambda old, new: False,
+    ) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self.torn_at: int | None = None
+        self._model = model
+        self._key = key
+        self._places: dict[Key, tuple[int, int, int]] = {}
+        self._build(replaces)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __iter__(self) -> Iterator[RecordT]:
+        """Yield the records in file order."""
+        if not self._places:
+            return
+        with self.path.open("rb") as stream:
+            for offset, length, _ in sorted(self._places.values()):
+                stream.seek(offset)
+                yield self._parse(stream.read(length))
+
+    def keys(self) -> list[Key]:
+        """Return the keys in file order."""
+        return sorted(self._places, key=lambda key: self._places[key][0])
+
+    def line(self, key: Key) -> int | None:
+        """Return the line number (from 1) of a record."""
+        place = self._places.get(key)
+        return place[2] if place else None
+
+    def get(self, key: Key) -> RecordT | None:
+        """Return the record with this key, or None."""
+        place = self._places.get(key)
+        if place is None:
+            return None
+        with self.path.open("rb") as stream:
+            stream.seek(place[0])
+            return self._parse(stream.read(place[1]))
+
+    def require_clean(self, hint: str = "") -> None:
+        """Raise BundleError if a line could not be read (a torn last line is no error)."""
+        fatal = [problem for problem in self.problems if problem.code != "torn_line"]
+        if fatal:
+            raise BundleError(f"{self.path.name} has unreadable lines:", fatal[:20], hint=hint)
+
+    def _parse(self, line: bytes) -> RecordT:
+        return self._model.model_validate(json.loads(line, parse_constant=_refuse_constant))
+
+    def _build(self, replaces: Callable[[RecordT, RecordT], bool]) -> None:
+        if not self.path.exists():
+            return
+        offset = 0
+        with self.path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    self._take(line, offset, number, replaces)
+                offset += len(line)
+
+    def _take(
+        self,
+        line: bytes,
+        offset: int,
+        number: int,
+        replaces: Callable[[RecordT, RecordT], bool],
+    ) -> None:
+        start = 3 if number == 1 and line.startswith(b"\xef\xbb\xbf") else 0
+        try:
+            record = self._parse(line[start:])
+        except ValidationError as failure:
+            data = json.loads(line[start:])
+            for loc, code, message in explain(failure, data):
+                path = ".".join(str(part) for part in loc)
+                self._problem(number, code, f"{path}: {message}" if path else message)
+            return
+        except (ValueError, RecursionError) as failure:
+            if not line.endswith(b"\n"):
+                self.torn_at = offset
+                self._problem(number, "torn_line", "is cut off (a crash while writing); dropped")
+            else:
+                self._problem(number, "bad_json", f"is not JSON: {failure}")
+            return
+        key = self._key(record)
+        if key in self._places:
+            old = self.get(key)
+            if old is None or not replaces(old, record):
+                names = " / ".join(key)
+                self._problem(number, "duplicate_record", f"{names} stands here twice")
+                return
+        self._places[key] = (offset + start, len(line) - start, number)
+
+    def _problem(self, number: int, code: str, message: str) -> None:
+        self.problems.append(Problem(code, f"{self.path.name}:{number}", message))
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
