@@ -359,6 +359,34 @@ def create_bundle(
     return writer.bundle
 
 
+def copy_answers(source: Bundle, writer: BundleWriter, *, created: str) -> Bundle:
+    """Lay out a new bundle with the same suite and answers, without any judgement.
+
+    Raises:
+        BundleError: the folder holds a bundle of other answers, or files that are none.
+    """
+    source.answers.require_clean()
+    if is_bundle(writer.path):
+        if writer.bundle.answers_sha256 != source.answers_sha256:
+            raise BundleError(f"{writer.path} holds other answers than {source.path}.")
+        return writer.bundle
+    _refuse_foreign_files(writer.path)
+    manifest = source.manifest.model_copy(
+        update={
+            "id": writer.path.resolve().name,
+            "title": None,
+            "created": created,
+            "tool": f"touchstone {__version__}",
+            "judges": (),
+            "sealed": None,
+        }
+    )
+    write_atomic(writer.path / SUITE, source.loaded_suite.source)
+    writer.keep(answers=list(source.answers))
+    writer.write_manifest(manifest)
+    return writer.bundle
+
+
 def _refuse_foreign_files(path: Path) -> None:
     foreign = [entry.name for entry in path.iterdir() if entry.name != LOCK]
     if foreign:

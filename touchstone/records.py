@@ -65,7 +65,7 @@ class RecordFile(Generic[RecordT]):
                 stream.seek(offset)
                 yield self._parse(stream.read(length))
 
-    def keys(self) -> list[Key]:
+    def sorted_keys(self) -> list[Key]:
         """Return the keys in file order."""
         return sorted(self._places, key=lambda key: self._places[key][0])
 

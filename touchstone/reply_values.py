@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -127,8 +127,6 @@ Said = Literal["value", "null", "wrong", "nothing"]
 """What a judge said: a usable value, an honest null, something that must not become a value, or
 nothing at all (a placeholder such as ``<score>`` or ``1-5``)."""
 
-ValueT = TypeVar("ValueT", covariant=True)
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -166,6 +164,13 @@ def text_of(value: Tree) -> str:
     if isinstance(value, list):
         return "\n".join(filter(None, (text_of(item) for item in value)))
     return ""
+
+
+def texts_of(value: Tree) -> tuple[str, ...]:
+    """Return the texts of a list, of an object's quotes or of one text, without empty ones."""
+    items = value if isinstance(value, list) else [value]
+    texts = (first_text(i, QUOTE_KEYS) if isinstance(i, dict) else text_of(i) for i in items)
+    return tuple(text for text in texts if text.strip())
 
 
 def first_text(node: Mapping[str, Tree], keys: Sequence[str]) -> str:
@@ -235,7 +240,7 @@ def _why_no_score(bare: str) -> tuple[Said, None, None, str]:
     elif re.fullmatch(r"-?(?:0|[6-9]|[1-9][0-9]+)(?:\.0+)?|-[1-5]", number):
         reason = f"out of range {number}" if len(number) < 20 else f"out of range {quoted}"
     elif scale is not None:
-        reason = f"out of range {quoted}" if scale[1] == "5" else f"another scale {quoted}"
+        reason = f"another scale {quoted}" if scale[1] != "5" else f"not 1 to 5 of 5: {quoted}"
     elif _RANGE.match(bare):
         reason = f"range {quoted}"
     elif re.match(r"[\[(~+-]*\s*\d", bare):
@@ -246,26 +251,27 @@ def _why_no_score(bare: str) -> tuple[Said, None, None, str]:
 
 
 def foreign_scale(node: Mapping[str, Tree]) -> str | None:
-    """Return the scale an object names, where it doesn't end at 5."""
+    """Return the scale an object names, where it isn't 1 to 5."""
     for _, value in members(node, SCALE_KEYS):
         numbers = re.findall(r"\d+(?:\.\d+)?", " ".join(_leaves(value)))
-        if numbers and float(numbers[-1][:20]) != 5:
+        if numbers and (float(numbers[-1][:20]) != 5 or numbers[0] not in {"1", "5", "5.0"}):
             return " ".join(_leaves(value))
     return None
 
 
 _SCALE_WORDS = re.compile(
-    r"\b(?:scale|skala|range|bereich)\b\D{0,20}\b[01]\s*(?:-|–|—|to|bis)\s*(\d+)"
-    r"|\b[01]\s*(?:-|–|—|to|bis)\s*(\d+)[ -]*(?:scale|skala)"
+    r"\b(?:scale|skala|range|bereich)\b\D{0,20}\b([01]\s*(?:-|–|—|to|bis)\s*\d+)"
+    r"|\b([01]\s*(?:-|–|—|to|bis)\s*\d+)[ -]*(?:scale|skala)"
     r"|\b(\d+)(?:er-skala|[ -]point scale|[ -]punkte-skala)",
     re.IGNORECASE,
 )
 
 
 def foreign_scale_in(prose: str) -> str | None:
-    """Return the words that name a scale which doesn't end at 5, or None."""
+    """Return the words that name a scale which isn't 1 to 5, or None."""
     for match in _SCALE_WORDS.finditer(prose):
-        if next(filter(None, match.groups())) != "5":
+        numbers = re.findall(r"\d+", next(filter(None, match.groups())))
+        if numbers not in (["1", "5"], ["5"]):
             return match[0]
     return None
 
@@ -303,7 +309,7 @@ def read_flag_text(text: str) -> Reading:
     named = {_FLAGS.get(word) for word in words if word}
     if len(named) == 1 and (flag := named.pop()) is not None and "?" not in text:
         return Reading("value", flag=flag)
-    colours = {_FLAGS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in _FLAGS}
+    colours = {_FLAGS.get(normal_key(word)) for word in re.findall(r"\w+", text)} - {None}
     if not text.strip() or "<" in text or "..." in text or len(colours) == 3:
         return Reading("nothing", reason=f"no flag found, only a placeholder {shown(text)}")
     return Reading("wrong", reason=f"not a flag: {shown(text)}")
@@ -319,10 +325,18 @@ def read_evidence(value: Tree, prompt_ids: Collection[str]) -> tuple[tuple[Evide
     nowhere. An unknown kind is a quote where there are quoted words, else a paraphrase.
     """
     items = value if isinstance(value, list) else [value]
-    known = {normal_key(prompt_id): prompt_id for prompt_id in sorted(prompt_ids)}
+    known = _by_normal_key(prompt_ids)
     read = [_evidence(item, prompt_ids, known) for item in items if item is not None]
     evidence = tuple(item for item in read if item is not None)
     return evidence, len(read) - len(evidence)
+
+
+def _by_normal_key(prompt_ids: Collection[str]) -> dict[str, str]:
+    """Return the prompt ids by their normal key, without those that share one."""
+    found: dict[str, list[str]] = {}
+    for prompt_id in prompt_ids:
+        found.setdefault(normal_key(prompt_id), []).append(prompt_id)
+    return {key: same[0] for key, same in found.items() if len(same) == 1}
 
 
 def is_evidence_item(node: Mapping[str, Tree]) -> bool:
@@ -331,9 +345,7 @@ def is_evidence_item(node: Mapping[str, Tree]) -> bool:
     return "prompt_id" in said and bool(said & {"quote", "observation", "kind", "absent_terms"})
 
 
-def _evidence(
-    item: Tree, prompt_ids: Collection[str], known: Mapping[str, str]
-) -> Evidence | None:
+def _evidence(item: Tree, prompt_ids: Collection[str], known: Mapping[str, str]) -> Evidence | None:
     if not isinstance(item, dict):
         return None
     prompt_id = _prompt_id(item, prompt_ids, known)

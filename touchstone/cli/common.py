@@ -182,7 +182,7 @@ def counting_progress() -> Iterator[Progress]:
 
 
 @contextlib.contextmanager
-def download_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+def download_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Give a callback (bytes done, bytes in all) that draws a bar while weights are fetched."""
     console = stderr_console()
     with Progress(
@@ -196,7 +196,7 @@ def download_progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
     ) as progress:
         task = progress.add_task(f"Fetching {what}", total=None, visible=False)
 
-        def report(done: int, total: int | None) -> None:
+        def report(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total, visible=done != total)
 
         yield report

@@ -30,7 +30,7 @@ _REFUSALS = (
     ),
     ("stream", re.compile(r"\bstream(ing)?\b", re.IGNORECASE)),
 )
-_REFUSAL_STATUS = {None, 400, 404, 405, 406, 415, 422, 500, 501}
+_REFUSAL_STATUS = {400, 404, 405, 406, 415, 422, 501}
 
 
 class Dialect:
@@ -84,9 +84,11 @@ class Dialect:
     @staticmethod
     def refused(error: HttpError, body: Mapping[str, Any]) -> str | None:
         """Return which optional part of ``body`` a server's error is about, or None."""
-        if error.kind not in ("bad_request", "server") or error.status not in _REFUSAL_STATUS:
+        if error.kind not in ("bad_request", "server"):
             return None
         for part, pattern in _REFUSALS:
-            if body.get(part) and pattern.search(error.detail):
+            # llama-cpp-python refuses a schema with 500; others inside a stream, with no status.
+            refusals = _REFUSAL_STATUS | ({500, None} if part == "response_format" else set())
+            if body.get(part) and error.status in refusals and pattern.search(error.detail):
                 return part
         return None

@@ -81,13 +81,14 @@ class LocalServer:
         return self._process.poll() if self._process else None
 
     def log_tail(self, limit: int = 2000) -> str:
-        """Return the end of what the child wrote to its log, at most ``limit`` bytes."""
+        """Return the end of what the child wrote to its log: at most ``limit`` bytes, printable."""
         if self._log is None:
             return ""
         # pread: seeking would move the place where the child writes.
         log = self._log.fileno()
         tail = os.pread(log, limit, max(0, os.fstat(log).st_size - limit))
-        return tail.decode("utf-8", "replace").strip()
+        lines = (excerpt(line) for line in tail.decode("utf-8", "replace").splitlines())
+        return "\n".join(line for line in lines if line)
 
     async def __aenter__(self) -> Self:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in _stop
@@ -273,32 +274,42 @@ async def open_local(
 ) -> AsyncIterator[LocalEndpoint]:
     """Fetch an embedded model if need be, start it, and yield its endpoint.
 
-    ``model_id`` is ``smollm2-135m`` or ``local:smollm2-135m``; ``context`` the window of one
-    request in tokens (default: what the model was trained with); ``parallel`` the number of
-    requests at once. ``progress`` is told how far the download is; ``environ`` and ``cache`` say
-    where weights may lie. Raises LocalModelError, and UsageError for what no model offers.
+    ``model_id`` may begin with ``local:``; ``context`` is the window of one request in tokens
+    (default: what the model was trained with), ``parallel`` the number of requests at once.
+    ``environ`` and ``cache`` say where weights lie. Raises LocalModelError and UsageError.
     """
     model = local_model(model_id)
     window = model.context if context is None else context
+    _check(model, window, parallel)
+    version = _xllamacpp_version(package)
+    path = await fetch_weights(model, progress=progress, environ=environ, cache=cache)
+    async with (
+        LocalServer(
+            path, alias=model.id, context=window, parallel=parallel, threads=threads
+        ) as server,
+        _endpoint(server, model, engine_name(version), parallel, timeout_s) as endpoint,
+    ):
+        yield endpoint
+
+
+def _endpoint(
+    server: LocalServer, model: LocalModel, engine: str, parallel: int, timeout_s: float
+) -> LocalEndpoint:
+    config = EndpointConfig(
+        server.address,
+        model.id,
+        api_key_env=_KEY_ENV,
+        concurrency=parallel,
+        timeout_s=timeout_s,
+        max_retries=2,
+    )
+    return LocalEndpoint(server, config, weights=_weights(model), engine=engine)
+
+
+def _check(model: LocalModel, window: int, parallel: int) -> None:
     if not 0 < window <= model.context:
         raise UsageError(
             f"{model.id} has a context window of at most {model.context} tokens, not {window}."
         )
     if parallel < 1:
         raise UsageError(f"parallel must be at least 1, not {parallel}.")
-    version = _xllamacpp_version(package)
-    path = await fetch_weights(model, progress=progress, environ=environ, cache=cache)
-    server = LocalServer(path, alias=model.id, context=window, parallel=parallel, threads=threads)
-    async with server:
-        config = EndpointConfig(
-            server.address,
-            model.id,
-            api_key_env=_KEY_ENV,
-            concurrency=parallel,
-            timeout_s=timeout_s,
-            max_retries=2,
-        )
-        async with LocalEndpoint(
-            server, config, weights=_weights(model), engine=engine_name(version)
-        ) as endpoint:
-            yield endpoint

@@ -21,6 +21,7 @@ import tenacity
 from touchstone import __version__
 from touchstone.endpoints.dialect import Dialect
 from touchstone.endpoints.failures import Failures, HttpError
+from touchstone.endpoints.pace import Pace, RetryPolicy, is_loading
 from touchstone.endpoints.protocol import (
     ChatReply,
     ChatRequest,
@@ -36,13 +37,7 @@ from touchstone.endpoints.replies import (
     StreamReader,
     read_body,
 )
-from touchstone.endpoints.server_facts import (
-    ServerFacts,
-    facts_of_llama_cpp,
-    facts_of_models,
-    facts_of_ollama,
-    model_ids,
-)
+from touchstone.endpoints.server_facts import ServerFacts, ask_for_facts, model_ids
 from touchstone.errors import EndpointError, UsageError
 
 __all__ = ["OpenAICompatEndpoint", "RetryPolicy"]
@@ -53,50 +48,6 @@ _LONGEST_REPLY = 10
 
 _SECRET_NAME = re.compile(r"key|token|secret|sig|pass|auth|code", re.IGNORECASE)
 """Query parameters whose values are kept out of everything that is shown or stored."""
-
-
-@dataclass(frozen=True)
-class RetryPolicy:
-    """How long to wait between attempts; all in seconds.
-
-    Waits grow from ``first`` by factors of two up to ``longest``, plus a random ``jitter``. What
-    the server asks for in ``Retry-After`` wins, up to ``longest_asked``: beyond it there is no
-    further attempt. A server that is still loading its model is asked every ``loading`` seconds
-    for ``loading_for`` seconds, which costs no attempt.
-    """
-
-    first: float = 1.0
-    longest: float = 30.0
-    jitter: float = 1.0
-    longest_asked: float = 120.0
-    loading: float = 1.0
-    loading_for: float = 300.0
-
-
-class _Pace:
-    """Spaces the starts of requests evenly: at most ``rpm`` a minute, none while paused."""
-
-    def __init__(
-        self,
-        rpm: int | None,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
-        self._interval = 60.0 / rpm if rpm else 0.0
-        self._clock = clock
-        self._sleep = sleep
-        self._next = self._resume = clock()
-
-    async def wait(self) -> None:
-        start = max(self._clock(), self._next)
-        self._next = start + self._interval
-        if (delay := start - self._clock()) > 0:
-            await self._sleep(delay)
-        if (delay := self._resume - self._clock()) > 0:
-            await self._sleep(delay)
-
-    def pause(self, seconds: float) -> None:
-        self._resume = max(self._resume, self._clock() + seconds)
 
 
 @dataclass
@@ -143,7 +94,7 @@ class OpenAICompatEndpoint:
         self._client = _client(config, key, transport)
         self._dialect = Dialect(config)
         self._slots = asyncio.Semaphore(config.concurrency)
-        self._pace = _Pace(config.rpm, clock, sleep)
+        self._pace = Pace(config.rpm, clock, sleep)
         self._server: ServerFacts | None = None
 
     def __repr__(self) -> str:
@@ -170,7 +121,7 @@ class OpenAICompatEndpoint:
         attempts = 0
         async with self._slots:
             async for attempt in self._retrying(
-                tenacity.stop_after_attempt(self.config.max_retries + 1), self._worth_retrying
+                tenacity.stop_after_attempt(self.config.max_retries + 1), self._retry.worth_another
             ):
                 with attempt:
                     attempts += 1
@@ -180,7 +131,7 @@ class OpenAICompatEndpoint:
     async def _ask_when_loaded(self, request: ChatRequest) -> ChatReply:
         """Ask, and ask again while the server says that it loads its model."""
         async for attempt in self._retrying(
-            tenacity.stop_after_delay(self._retry.loading_for), _is_loading
+            tenacity.stop_after_delay(self._retry.loading_for), is_loading
         ):
             with attempt:
                 reply = await self._negotiate(request)
@@ -192,30 +143,11 @@ class OpenAICompatEndpoint:
         return tenacity.AsyncRetrying(
             stop=stop,
             retry=tenacity.retry_if_exception(when),
-            wait=self._wait_s,
+            wait=self._retry.wait_s,
             sleep=self._sleep,
             before_sleep=self._tell,
             reraise=True,
         )
-
-    def _worth_retrying(self, error: BaseException) -> bool:
-        if not isinstance(error, EndpointError) or not error.retryable:
-            return False
-        if isinstance(error, HttpError) and (error.loading or error.exhausted):
-            return False
-        return (error.retry_after or 0.0) <= self._retry.longest_asked
-
-    def _wait_s(self, state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        if _is_loading(error):
-            return self._retry.loading
-        backoff = (
-            tenacity.wait_exponential(self._retry.first, self._retry.longest)
-            + tenacity.wait_random(0, self._retry.jitter)
-        )(state)
-        if isinstance(error, EndpointError) and error.retry_after is not None:
-            return max(error.retry_after, min(backoff, self._retry.first))
-        return backoff
 
     def _tell(self, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
@@ -361,36 +293,15 @@ class OpenAICompatEndpoint:
 
     async def _server_facts(self) -> ServerFacts:
         if self._server is None:
-            facts = facts_of_llama_cpp(await self._get(self._root("/props")))
-            facts = facts.or_else(
-                facts_of_models(await self._get(self._api("/models")), self.model)
-            )
-            if facts.engine is None:
-                facts = facts.or_else(await self._other_engines(facts.owner))
+            facts = await ask_for_facts(self._get, self._api(""), self.model)
             if facts.context_window is None:
                 return facts
             self._server = facts
         return self._server
 
-    async def _other_engines(self, owner: str | None) -> ServerFacts:
-        if owner == "vllm":
-            version = await self._get(self._root("/version"))
-            number = version.get("version") if isinstance(version, dict) else None
-            return ServerFacts(engine=f"vLLM {number}" if isinstance(number, str) else "vLLM")
-        version = await self._get(self._root("/api/version"))
-        if not isinstance(version, dict) or "version" not in version:
-            return ServerFacts()
-        running = await self._get(self._root("/api/ps"))
-        shown = await self._get(self._root("/api/show"), {"model": self.model})
-        return facts_of_ollama(version, running, shown, self.model)
-
     def _api(self, path: str) -> str:
         parts = urlsplit(self._url)
         return urlunsplit(parts._replace(path=parts.path.removesuffix("/chat/completions") + path))
-
-    def _root(self, path: str) -> str:
-        parts = urlsplit(self._api(""))
-        return urlunsplit(parts._replace(path=re.sub(r"/v\d\w*$", "", parts.path) + path))
 
     async def _get(
         self, url: str, question: Mapping[str, str] | None = None, *, strict: bool = False
@@ -421,10 +332,6 @@ class OpenAICompatEndpoint:
         method = "GET" if content is None else "POST"
         async with self._client.stream(method, url, content=content, timeout=timeout) as response:
             yield response
-
-
-def _is_loading(error: BaseException | None) -> bool:
-    return isinstance(error, HttpError) and error.loading
 
 
 def _is_event_stream(response: httpx.Response) -> bool:

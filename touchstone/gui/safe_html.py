@@ -18,14 +18,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
 from html import escape, unescape
 from importlib.metadata import version
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from touchstone.gui.quote_marks import Span, find_places, mark_spans, text_nodes
@@ -49,11 +52,11 @@ RENDERER_VERSION = 1
 
 MAX_MARKDOWN = 100_000
 """Code points; a longer text is shown raw."""
-MAX_BRACKETS = 4_000
-"""``[`` in a text: the parser looks up to 100 levels ahead at each, which takes 0.1 ms."""
+MAX_STEPS = 600_000
+"""Block rules tried and tokens looked ahead at; lazy quotes and open brackets make both grow with
+the square of a text's length. A step takes 1 to 2 µs, an ordinary page some 500."""
 MAX_CELLS = 40_000
-"""Lines times columns (a short row is filled up with cells) or open containers (a line is
-compared with each of them)."""
+"""Lines times columns, as short table rows are filled up with empty cells."""
 MAX_DEPTH = 100
 """Elements inside one another; parsers drop and browsers flatten what lies deeper."""
 
@@ -82,7 +85,6 @@ _VALUES = {
 _ENTITY = re.compile(r"&(?:#(?:x[0-9a-f]{1,6}|[0-9]{1,7})|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
 _SYNTAX = re.compile(r"[\s!-/:-@\[-`{-~]+")
 _DELIMITER_ROW = re.compile(r"^[ \t|:>*+\d.)-]+$", re.MULTILINE)
-_CONTAINERS = re.compile(r"^[ \t>*+\d.)-]+", re.MULTILINE)
 _ATTRIBUTE = re.compile(r' (?:href|value|class)="(?:language-)?([^"]*)"')
 _FLAGS = re.MULTILINE | re.IGNORECASE
 _THINKING = re.compile(r"^[ \t]*(?:(?P<fence>`{3,}|~{3,})|<(?P<tag>think|thinking)>)", _FLAGS)
@@ -162,7 +164,7 @@ def answer_html(text: str, *, spans: Sequence[Span] = (), first_heading: int = 4
             that the page puts above the answer.
     """
     shown = visible(text)
-    html = None if _is_too_much(shown) else _parse(shown, first_heading)
+    html = _parse(shown, first_heading)
     if html is None or not _keeps_text(shown, html):
         return raw_html(text, spans=spans)
     if spans:
@@ -177,8 +179,44 @@ def answer_html(text: str, *, spans: Sequence[Span] = (), first_heading: int = 4
 # Markdown
 
 
+class _TooManyStepsError(Exception):
+    """Parsing this text would take too long."""
+
+
+def _count_step(env: MutableMapping[str, Any]) -> None:
+    env["steps"] = env.get("steps", 0) + 1
+    if env["steps"] > MAX_STEPS:
+        raise _TooManyStepsError
+
+
+def _counted(rule: Callable[[StateBlock, int, int, bool], bool]) -> Any:
+    def count_and_try(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        _count_step(state.env)
+        return rule(state, start, end, silent)
+
+    return count_and_try
+
+
+class _CountedInline(ParserInline):
+    """Counts the steps that inline rules look ahead."""
+
+    def skipToken(self, state: StateInline) -> None:  # noqa: N802
+        _count_step(state.env)
+        super().skipToken(state)
+
+
 class _AnswerMarkdown(MarkdownIt):
     """CommonMark whose links are absolute or stay text, and are shown as written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inline = _CountedInline()
+        options = {"html": False, "linkify": False, "maxNesting": MAX_DEPTH, "breaks": True}
+        self.configure("commonmark", options)
+        for rule in self.block.ruler.__rules__:  # before enable(), which makes them take effect
+            rule.fn = _counted(rule.fn)
+        self.enable(["table", "strikethrough"])
+        self.disable(["reference", "image", "html_block", "html_inline"])
 
     def normalizeLink(self, url: str) -> str:  # noqa: N802
         return url
@@ -190,30 +228,22 @@ class _AnswerMarkdown(MarkdownIt):
         return _LINK.fullmatch(url) is not None
 
 
-def _build_parser() -> _AnswerMarkdown:
-    options = {"html": False, "linkify": False, "maxNesting": MAX_DEPTH, "breaks": True}
-    parser = _AnswerMarkdown("commonmark", options)
-    parser.enable(["table", "strikethrough"])
-    parser.disable(["reference", "image", "html_block", "html_inline"])
-    return parser
-
-
-_PARSER = _build_parser()
+_PARSER = _AnswerMarkdown()
 
 
 def _is_too_much(text: str) -> bool:
-    """Tell whether parsing could take long, from counts that are linear in the text."""
-    if len(text) > MAX_MARKDOWN or text.count("[") > MAX_BRACKETS:
-        return True
     columns = max((row.count("|") + 1 for row in _DELIMITER_ROW.findall(text)), default=0)
-    markers = _CONTAINERS.findall(text)
-    depth = max((len(run.split()) + run.count(">") for run in markers), default=0)
-    return (text.count("\n") + 1) * max(columns, depth) > MAX_CELLS
+    return len(text) > MAX_MARKDOWN or (text.count("\n") + 1) * columns > MAX_CELLS
 
 
 def _parse(text: str, first_heading: int) -> str | None:
-    """Return allow-listed HTML, or None where elements lie too deep."""
-    tokens = _PARSER.parse(text)
+    """Return allow-listed HTML, or None where parsing takes too long or elements lie too deep."""
+    if _is_too_much(text):
+        return None
+    try:
+        tokens = _PARSER.parse(text)
+    except _TooManyStepsError:
+        return None
     _rank_headings(tokens, first_heading)
     for i, token in enumerate(tokens):
         if token.type == "fence":

@@ -1,0 +1,164 @@
+"""Checks a bundle: seals, references between its records, ids; every problem by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from touchstone.bundle import ANSWERS, MANIFEST, REPORTS, REVIEWS, SUITE, VERDICTS, Bundle
+from touchstone.errors import BundleError, Problem
+from touchstone.models import Suite
+from touchstone.slugs import case_collisions
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a check found: ``problems`` make it fail, ``notes`` are worth knowing."""
+
+    problems: tuple[Problem, ...]
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing is wrong."""
+        return not self.problems
+
+
+def check_bundle(path: Path) -> Findings:
+    """Check everything about a bundle that can be derived from it again.
+
+    Raises:
+        InputError: it can't be opened at all (bundle.yaml or suite.yaml is missing or wrong).
+    """
+    bundle = Bundle.open(path)
+    problems = [
+        *_manifest_problems(bundle),
+        *_seal_problems(bundle),
+        *bundle.answers.problems,
+        *bundle.verdicts.problems,
+        *bundle.reports.problems,
+        *_answer_problems(bundle),
+        *_verdict_problems(bundle),
+        *_report_problems(bundle),
+        *_review_problems(bundle),
+    ]
+    return Findings(tuple(problems), tuple(_notes(bundle)))
+
+
+def _manifest_problems(bundle: Bundle) -> Iterator[Problem]:
+    manifest = bundle.manifest
+    if manifest.id != bundle.path.resolve().name:
+        message = f"id is {manifest.id!r}, the folder is called {bundle.path.resolve().name!r}"
+        yield Problem("id_mismatch", MANIFEST, message)
+    if manifest.suite.id != bundle.suite.id:
+        message = f"names suite {manifest.suite.id!r}, {SUITE} is {bundle.suite.id!r}"
+        yield Problem("suite_mismatch", MANIFEST, message)
+    if manifest.suite.sha256 not in (None, bundle.suite_sha256):
+        message = f"{SUITE} was changed after the run: its hash is not the one in {MANIFEST}"
+        yield Problem("suite_changed", SUITE, message)
+    seen: set[tuple[str, str]] = set()
+    for entry in manifest.models:
+        if entry.pair in seen:
+            yield Problem("duplicate_model", MANIFEST, f"{_name(entry.pair)} stands here twice")
+        seen.add(entry.pair)
+    if len(manifest.judges) > 1:
+        yield Problem("several_judges", MANIFEST, "a bundle has one judge; this one lists more")
+
+
+def _seal_problems(bundle: Bundle) -> Iterator[Problem]:
+    actual = bundle.file_hashes()
+    for name, sealed in (bundle.manifest.sealed or {}).items():
+        if name not in actual:
+            yield Problem("missing_file", name, "is sealed in bundle.yaml but not there")
+        elif actual[name] != sealed:
+            yield Problem("seal_broken", name, "was changed after it was sealed")
+
+
+def _known_pairs(bundle: Bundle) -> set[tuple[str, str]]:
+    return {entry.pair for entry in bundle.manifest.models}
+
+
+def _answer_problems(bundle: Bundle) -> Iterator[Problem]:
+    pairs, prompts = _known_pairs(bundle), {prompt.id for prompt in bundle.suite.prompts}
+    for key in bundle.answers.sorted_keys():
+        where = f"{ANSWERS}:{bundle.answers.line(key)}"
+        if key[:2] not in pairs:
+            yield Problem("unknown_model", where, f"{_name(key[:2])} is not in {MANIFEST}")
+        if key[2] not in prompts:
+            yield Problem("unknown_prompt", where, f"the suite has no prompt {key[2]!r}")
+
+
+def _verdict_problems(bundle: Bundle) -> Iterator[Problem]:
+    judge = bundle.manifest.judge
+    for verdict in bundle.verdicts:
+        key = (*verdict.pair, verdict.prompt_id)
+        where = f"{VERDICTS}:{bundle.verdicts.line(key)}"
+        if key not in bundle.answers:
+            message = f"there is no answer of {_name(verdict.pair)} to {verdict.prompt_id!r}"
+            yield Problem("dangling_verdict", where, message)
+        if judge and verdict.judge not in (None, judge.fingerprint):
+            yield Problem("other_judge", where, f"is by judge {verdict.judge}, not by the bundle's")
+
+
+def _report_problems(bundle: Bundle) -> Iterator[Problem]:
+    judge = bundle.manifest.judge
+    dimensions = {dimension.id for dimension in bundle.suite.dimensions}
+    pairs = _known_pairs(bundle)
+    for report in bundle.reports:
+        where = f"{REPORTS}:{bundle.reports.line(report.pair)}"
+        if report.pair not in pairs:
+            yield Problem("unknown_model", where, f"{_name(report.pair)} is not in {MANIFEST}")
+        for dimension in sorted(set(report.dim_scores) - dimensions):
+            message = f"the suite has no dimension {dimension!r}"
+            yield Problem("unknown_dimension", where, message)
+        if judge and report.judge not in (None, judge.fingerprint):
+            yield Problem("other_judge", where, f"is by judge {report.judge}, not by the bundle's")
+
+
+def _dangling_citations(bundle: Bundle) -> Iterator[Problem]:
+    for report in bundle.reports:
+        pair = report.pair
+        where = f"{REPORTS}:{bundle.reports.line(pair)}"
+        for dimension, item in ((d, item) for d in report.evidence for item in report.evidence[d]):
+            if (*pair, item.prompt_id) not in bundle.answers:
+                message = (
+                    f"{dimension} cites {item.prompt_id!r}, which {_name(pair)} did not answer"
+                )
+                yield Problem("dangling_citation", where, message)
+
+
+def _review_problems(bundle: Bundle) -> Iterator[Problem]:
+    try:
+        reviews = bundle.reviews()
+    except BundleError as failure:
+        yield from failure.problems
+        return
+    for number, review in enumerate(reviews, start=1):
+        key = (review.model, review.variant, review.prompt_id)
+        if key not in bundle.answers:
+            message = f"decides on {review.prompt_id!r} of {_name(key[:2])}, which is not there"
+            yield Problem("dangling_review", f"{REVIEWS}:{number}", message)
+
+
+def _notes(bundle: Bundle) -> Iterator[Problem]:
+    if bundle.manifest.sealed is None:
+        yield Problem("unsealed", MANIFEST, "is not sealed: written by hand, or a run was cut off")
+    yield from bundle.loaded_suite.warnings
+    for group in case_collisions(entry.model for entry in bundle.manifest.models):
+        names = ", ".join(group)
+        yield Problem("case_collision", MANIFEST, f"models differ only in case: {names}")
+    # The judge's mistake, not the bundle's: the site shows it as what it is.
+    yield from _dangling_citations(bundle)
+    missing = _unanswered(bundle, bundle.suite)
+    if missing:
+        yield Problem("incomplete", ANSWERS, f"{missing} prompts were not asked or not answered")
+
+
+def _unanswered(bundle: Bundle, suite: Suite) -> int:
+    wanted = len(_known_pairs(bundle)) * len(suite.prompts)
+    return wanted - sum(answer.error is None for answer in bundle.answers)
+
+
+def _name(pair: tuple[str, ...]) -> str:
+    return f"{pair[0]} ({pair[1]})"

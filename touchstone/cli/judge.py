@@ -1,0 +1,336 @@
+"""``touchstone judge``: verdicts and holistic reports, by an endpoint or by file exchange."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.bundle import Bundle, BundleWriter, copy_answers, write_bundle
+from touchstone.cli.common import (
+    BUNDLE_PATH,
+    Limits,
+    counting_progress,
+    endpoint_options,
+    open_endpoint,
+    say,
+    shown,
+    timestamp,
+)
+from touchstone.cli.judge_exchange import (
+    answered,
+    export_requests,
+    ingest_responses,
+    other_judge,
+)
+from touchstone.endpoints import Endpoint
+from touchstone.errors import BundleError, UsageError
+from touchstone.judge import JudgeRecord, RawReply, Work, judge_bundle
+from touchstone.judge_config import JudgeConfig, choose_mode, judge_fingerprint
+from touchstone.judge_prompt import PROMPT_VERSION
+from touchstone.model_specs import ModelSpec
+from touchstone.models import JudgeEntry, JudgingMode, ModelReport, Verdict, Weights
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """What a judge run was asked to do."""
+
+    spec: ModelSpec
+    config: JudgeConfig
+    mode: JudgingMode | None
+    context: int | None
+    redo: bool
+    base_url: str | None
+    api_key_env: str | None
+    limits: Limits
+
+
+@click.command(
+    "judge",
+    epilog="Examples: touchstone judge bundles/office-2026-12 --judge "
+    "qwen2.5:32b --base-url http://127.0.0.1:11434/v1 · touchstone judge "
+    "bundles/office-2026-12 --export",
+)
+@click.argument("path", metavar="BUNDLE", type=BUNDLE_PATH)
+@click.option(
+    "--judge",
+    "judge_name",
+    metavar="NAME",
+    help="Model that judges, sent verbatim; local:smollm2-135m is embedded.",
+)
+@click.option(
+    "--into", type=BUNDLE_PATH, metavar="NEW", help="Judge the same answers into another bundle."
+)
+@click.option(
+    "--export",
+    "export",
+    is_flag=True,
+    help="Write a request and an empty form per model, for an outside judge.",
+)
+@click.option(
+    "--ingest",
+    "ingest",
+    is_flag=True,
+    help="Take the filled forms: all in the bundle, or the FILES given.",
+)
+@click.argument("files", metavar="[FILES]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "single", "map-reduce"]),
+    default="auto",
+    show_default=True,
+    help="All answers at once, or evidence answer by answer first.",
+)
+@click.option("--one-call", is_flag=True, help="All dimensions in one reply (another judge).")
+@click.option(
+    "--context",
+    type=click.IntRange(512),
+    metavar="TOKENS",
+    help="The judge's context window, where the server does not say it.",
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(64),
+    default=1200,
+    show_default=True,
+    help="Longest judge reply.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="The judge's sampling temperature.",
+)
+@click.option("--seed", type=int, help="Seed of the judge's sampling.")
+@click.option(
+    "--order-seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the order in which the judge reads the answers.",
+)
+@click.option("--redo", is_flag=True, help="Forget what this bundle's judge said, judge anew.")
+@endpoint_options
+def command(
+    path: Path,
+    judge_name: str | None,
+    into: Path | None,
+    export: bool,
+    ingest: bool,
+    files: tuple[Path, ...],
+    **options: Any,
+) -> int:
+    """Judge the answers of BUNDLE: a verdict for each, then one holistic report a model.
+
+    With --export and --ingest an outside AI or a person judges by file: no key, no network.
+    The same command goes on after a crash or Ctrl-C and asks nothing twice.
+    """
+    if sum((judge_name is not None, export, ingest)) != 1:
+        raise UsageError(
+            "Say how to judge: --judge NAME, or --export and later --ingest.",
+            hint="To try it: --judge local:smollm2-135m",
+        )
+    if files and not ingest:
+        raise UsageError("FILES are for --ingest.")
+    Bundle.open(path)
+    if into is not None:
+        with write_bundle(into) as writer:
+            copy_answers(Bundle.open(path), writer, created=timestamp())
+        path = into
+    if export:
+        return export_requests(path)
+    if ingest:
+        return ingest_responses(path, files, redo=options["redo"])
+    return _judge(path, _options(judge_name or "", options))
+
+
+def _options(judge_name: str, options: dict[str, Any]) -> JudgeOptions:
+    parameters: dict[str, Any] = {"temperature": options["temperature"]}
+    if options["seed"] is not None:
+        parameters["seed"] = options["seed"]
+    config = JudgeConfig(
+        calls="one" if options["one_call"] else "per-dimension",
+        order_seed=options["order_seed"],
+        max_tokens=options["max_tokens"],
+        parameters=parameters,
+        concurrency=options["concurrency"] or 2,
+    )
+    limits = Limits(
+        options["concurrency"], options["rpm"], options["timeout"], options["max_retries"]
+    )
+    return JudgeOptions(
+        ModelSpec(model=judge_name),
+        config,
+        None if options["mode"] == "auto" else options["mode"],
+        options["context"],
+        options["redo"],
+        options["base_url"],
+        options["api_key_env"],
+        limits,
+    )
+
+
+def _judge(path: Path, options: JudgeOptions) -> int:
+    with write_bundle(path) as writer:
+        writer.repair_tails()
+        bundle = writer.bundle
+        bundle.answers.require_clean()
+        bundle.verdicts.require_clean()
+        bundle.reports.require_clean()
+        if not len(bundle.answers):
+            raise BundleError(
+                f"{path} holds no answers to judge.",
+                hint="Run the suite first: touchstone run SUITE … -o BUNDLE",
+            )
+        open_points = asyncio.run(_judge_with(writer, options))
+        writer.compact()
+        writer.seal()
+    failed = f", {open_points} of its replies could not be used" if open_points else ""
+    say(f"{path}: judged by {shown(options.spec.name)}{failed}. Next: touchstone score {path}")
+    return 5 if open_points else 0
+
+
+async def _judge_with(writer: BundleWriter, options: JudgeOptions) -> int:
+    opening = open_endpoint(
+        options.spec,
+        options.limits,
+        base_url=options.base_url,
+        api_key_env=options.api_key_env,
+        context=options.context,
+    )
+    async with opening as endpoint:
+        context = options.context or await endpoint.context_window()
+        bundle = writer.bundle
+        most = options.config.max_tokens
+        mode = options.mode or choose_mode(bundle.suite, bundle.answers, context, most)
+        # An embedded model has one processor thread: two requests at once only slow each other.
+        width = 1 if options.spec.local_id else options.config.concurrency
+        config = replace(options.config, mode=mode, concurrency=width)
+        entry = await _entry(options.spec, endpoint, config, bundle)
+        _register(writer, entry, options.redo)
+        say(
+            f"Judge {shown(entry.id)}, fingerprint {entry.fingerprint}, mode {mode}"
+            + (f", context {context} tokens" if context else ", context unknown")
+        )
+        return await _write_all(writer, endpoint, config, entry.fingerprint, context)
+
+
+async def _write_all(
+    writer: BundleWriter,
+    endpoint: Endpoint,
+    config: JudgeConfig,
+    fingerprint: str,
+    context: int | None,
+) -> int:
+    bundle = writer.bundle
+    work = _work(bundle)
+    open_points = 0
+    with counting_progress() as progress:
+        left = sum(len(one.open_verdicts) + (one.report is None) for one in work)
+        bar = progress.add_task("Judging", total=left, note="")
+        records = judge_bundle(
+            bundle.suite,
+            work,
+            endpoint,
+            config,
+            fingerprint=fingerprint,
+            answers_sha256=bundle.answers_sha256,
+            context=context,
+        )
+        async for record in records:
+            _write(writer, record)
+            open_points += _open_points(record)
+            if not isinstance(record, RawReply):
+                note = f"{open_points} unusable" if open_points else ""
+                progress.update(bar, advance=1, note=note)
+    return open_points
+
+
+def _write(writer: BundleWriter, record: JudgeRecord) -> None:
+    if isinstance(record, RawReply):
+        writer.write_raw(record.pair, record.subject, record.content)
+    elif isinstance(record, Verdict):
+        writer.append_verdict(record)
+    else:
+        writer.append_report(record)
+
+
+def _open_points(record: JudgeRecord) -> int:
+    if isinstance(record, Verdict):
+        return int(record.flag is None and record.source == "judge")
+    if isinstance(record, ModelReport):
+        honest = sum(issue.reason == "the judge gave null" for issue in record.parse_issues)
+        return sum(score is None for score in record.dim_scores.values()) - honest
+    return 0
+
+
+def _work(bundle: Bundle) -> list[Work]:
+    """Return what there is to judge, model by model, without what stands already."""
+    finished: dict[tuple[str, str], dict[str, Verdict]] = {}
+    for verdict in bundle.verdicts:
+        if verdict.parse != "error":
+            finished.setdefault(verdict.pair, {})[verdict.prompt_id] = verdict
+    return [
+        Work(
+            entry.pair,
+            answered(bundle, entry.pair),
+            finished.get(entry.pair, {}),
+            _finished_report(bundle, entry.pair),
+        )
+        for entry in bundle.manifest.models
+    ]
+
+
+def _finished_report(bundle: Bundle, pair: tuple[str, str]) -> ModelReport | None:
+    """Return a report that stands; one whose requests failed is asked for again."""
+    report = bundle.reports.get(pair)
+    if report is None:
+        return None
+    failed = any(issue.reason.startswith("judge request failed") for issue in report.parse_issues)
+    return None if failed else report
+
+
+async def _entry(
+    spec: ModelSpec, endpoint: Endpoint, config: JudgeConfig, bundle: Bundle
+) -> JudgeEntry:
+    facts = await endpoint.describe()
+    weights = Weights.model_validate(facts["weights"]) if facts.get("weights") else None
+    fingerprint = judge_fingerprint(
+        model=spec.name,
+        weights_sha256=weights.sha256 if weights else None,
+        parameters=config.recorded(),
+        language=bundle.suite.language,
+        mode=config.mode,
+        kind="ai",
+    )
+    return JudgeEntry(
+        fingerprint=fingerprint,
+        id=spec.name,
+        kind="ai",
+        model=spec.name,
+        parameters=config.recorded(),
+        prompt_version=PROMPT_VERSION,
+        mode=config.mode,
+        via="endpoint",
+        weights=weights,
+        engine=facts.get("engine"),
+    )
+
+
+def _register(writer: BundleWriter, entry: JudgeEntry, redo: bool) -> None:
+    """Make this the bundle's judge, unless another one is it already."""
+    bundle = writer.bundle
+    present = bundle.manifest.judge
+    judged = len(bundle.verdicts) or len(bundle.reports)
+    is_other = present is not None and present.fingerprint != entry.fingerprint
+    if judged and (present is None or is_other) and not redo:
+        raise other_judge(bundle, entry.id)
+    if redo and judged:
+        writer.keep(verdicts=[], reports=[])
+        say(f"Forgot {len(bundle.verdicts)} verdicts and {len(bundle.reports)} reports.")
+    writer.write_manifest(bundle.manifest.model_copy(update={"judges": (entry,), "sealed": None}))
