@@ -1,17 +1,34 @@
-"""A real HTTP server on loopback that answers as a test tells it, byte by byte."""
+"""A real HTTP server on loopback that answers as a test tells it, and the client that asks it."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
+
+from touchstone.endpoints import (
+    ChatReply,
+    ChatRequest,
+    EndpointConfig,
+    OpenAICompatEndpoint,
+    RetryPolicy,
+)
+from touchstone.errors import EndpointError
+from touchstone.models import Message
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+QUICK = RetryPolicy(first=0.001, longest=0.002, jitter=0, loading=0.01, loading_for=0.2)
+T = TypeVar("T")
 
 JSON = {"Content-Type": "application/json"}
 EVENTS = {"Content-Type": "text/event-stream"}
@@ -92,6 +109,7 @@ class ChatServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 pass
@@ -171,3 +189,44 @@ def serving(script: Script | Sequence[Answer] | Answer) -> Iterator[ChatServer]:
         yield server
     finally:
         server.stop()
+
+
+# --- the client -------------------------------------------------------------------------------
+
+
+def question(text: str = "Hi", schema: dict[str, Any] | None = None, **extra: Any) -> ChatRequest:
+    return ChatRequest((Message(role="user", content=text),), extra, schema)
+
+
+def using(
+    server: ChatServer | str,
+    use: Callable[[OpenAICompatEndpoint], Awaitable[T]],
+    *,
+    environ: dict[str, str] | None = None,
+    retry: RetryPolicy = QUICK,
+    parts: dict[str, Any] | None = None,
+    **config: Any,
+) -> T:
+    """Run ``use`` with an endpoint for the server."""
+    base_url = server if isinstance(server, str) else server.url
+
+    async def run() -> T:
+        settings = EndpointConfig(base_url, "asked", **config)
+        async with OpenAICompatEndpoint(
+            settings, environ=environ or {}, retry=retry, **(parts or {})
+        ) as endpoint:
+            return await use(endpoint)
+
+    return asyncio.run(run())
+
+
+def ask(server: ChatServer | str, request: ChatRequest | None = None, **options: Any) -> ChatReply:
+    return using(server, lambda endpoint: endpoint.chat(request or question()), **options)
+
+
+def failure(
+    server: ChatServer | str, request: ChatRequest | None = None, **options: Any
+) -> EndpointError:
+    with pytest.raises(EndpointError) as raised:
+        ask(server, request, **options)
+    return raised.value

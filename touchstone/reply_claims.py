@@ -323,13 +323,18 @@ _DECORATION = re.compile(r"#{1,6}\s+|[-*•]\s+(?=.*[:=])")
 _SCALE = re.compile(r"(?P<label>.*?)\s*\((?P<scale>[^()]*\d[^()]*)\)")
 
 
-def _lines(reply: Reply) -> list[str]:
-    """Return the lines outside the objects without Markdown; none where they can't count."""
-    if reply.cut_off:
-        return []
-    lines = [_undecorated(line) for line in reply.prose.split("\n")]
-    lines = [line for line in lines if line and not line.startswith("```")]
-    return [] if reply.from_reasoning and len(lines) > 1 else lines
+def _lines(reply: Reply) -> tuple[list[str], set[str]]:
+    """Return the different lines outside the objects without Markdown, and the first and last.
+
+    There are none where they can't count: in a reply that was cut off, and in mere reasoning
+    unless it is one line.
+    """
+    raw = [line for line in map(str.strip, reply.prose.split("\n")) if line]
+    raw = [line for line in raw if not line.startswith("```")]
+    if not raw or reply.cut_off or (reply.from_reasoning and len(raw) > 1):
+        return [], set()
+    lines = [_undecorated(line) for line in dict.fromkeys(raw)]
+    return lines, {_undecorated(raw[0]), _undecorated(raw[-1])}
 
 
 def _undecorated(line: str) -> str:
@@ -355,7 +360,7 @@ def score_lines(
 
     ``beside_objects``: only a plain score with a label counts, as a second voice.
     """
-    lines = _lines(reply)
+    lines, _ = _lines(reply)
     for line in lines:
         if len(line) > _LONGEST_LINE:
             continue
@@ -383,8 +388,8 @@ def flag_lines(reply: Reply) -> Iterator[Claim]:
 
     A colour on a line of its own further in may be a quotation, and red is never inferred.
     """
-    lines = _lines(reply)
-    for number, line in enumerate(lines):
+    lines, ends = _lines(reply)
+    for line in lines:
         if len(line) > _LONGEST_LINE:
             continue
         label, value = _label(line)
@@ -392,6 +397,6 @@ def flag_lines(reply: Reply) -> Iterator[Claim]:
         if label:
             counts = normal_key(label) in FLAG_KEYS and len(value) <= 60
         else:
-            counts = reading.said == "value" and number in {0, len(lines) - 1}
+            counts = reading.said == "value" and line in ends
         if counts or (len(lines) == 1 and not label):
             yield Claim(reading)

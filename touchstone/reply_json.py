@@ -20,6 +20,9 @@ import json_repair
 MAX_DEPTH = 64
 """Objects nested deeper than this are not read."""
 
+MAX_OBJECTS = 200
+"""A reply of more objects is no judgement."""
+
 MAX_REPAIR = 100_000
 """Characters of one reply that are given to the repair, which is hundreds of times slower."""
 
@@ -252,7 +255,9 @@ class _Finder:
         objects: list[FoundObject] = []
         prose: list[str] = []
         position = 0
-        for region in _regions(self.text):
+        for number, region in enumerate(_regions(self.text)):
+            if number == MAX_OBJECTS:
+                return Reply(self.text, problem=f"more than {MAX_OBJECTS} objects in one reply")
             prose.append(self.text[position : region.start])
             position = region.end
             found = self._object(region)

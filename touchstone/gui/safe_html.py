@@ -50,9 +50,9 @@ __all__ = [
 RENDERER_VERSION = 1
 """Raised whenever the same text would come out differently."""
 
-MAX_MARKDOWN = 100_000
+MAX_MARKDOWN = 60_000
 """Code points; a longer text is shown raw."""
-MAX_STEPS = 600_000
+MAX_STEPS = 400_000
 """Block rules tried and tokens looked ahead at; lazy quotes and open brackets make both grow with
 the square of a text's length. A step takes 1 to 2 µs, an ordinary page some 500."""
 MAX_CELLS = 40_000

@@ -1,0 +1,131 @@
+"""The URL scheme of the site: every page path, anchor and permalink is made here, nowhere else.
+
+Paths are relative to the site's root, ASCII, and never change for a bundle once published.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from functools import cached_property
+
+from touchstone.bundle import Bundle
+from touchstone.slugs import pair_slugs, slug, slugs
+
+INDEX = "index.html"
+METHOD = "method.html"
+DECISIONS = "adr/index.html"
+
+Pair = tuple[str, str]
+
+
+def relative(url: str, page: str) -> str:
+    """Return ``url`` as a link on ``page``, both relative to the site's root."""
+    path, mark, fragment = url.partition("#")
+    if path == page or not path:
+        return f"#{fragment}" if mark else posixpath.basename(page)
+    start = posixpath.dirname(page)
+    return posixpath.relpath(path, start or ".") + mark + fragment
+
+
+@dataclass(frozen=True)
+class BundleLinks:
+    """All addresses of one bundle."""
+
+    bundle_id: str
+    pairs: tuple[Pair, ...]
+    prompt_ids: tuple[str, ...]
+    dimension_ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> BundleLinks:
+        """Return the addresses of a bundle; its slugs depend on nothing but its ids."""
+        return cls(
+            bundle.id,
+            tuple(entry.pair for entry in bundle.manifest.models),
+            tuple(prompt.id for prompt in bundle.suite.prompts),
+            tuple(dimension.id for dimension in bundle.suite.dimensions),
+        )
+
+    @cached_property
+    def root(self) -> str:
+        """The bundle's folder."""
+        return f"bundles/{slug(self.bundle_id)}"
+
+    @cached_property
+    def _pairs(self) -> dict[Pair, str]:
+        return pair_slugs(self.pairs)
+
+    @cached_property
+    def _prompts(self) -> dict[str, str]:
+        return slugs(self.prompt_ids)
+
+    @cached_property
+    def _dimensions(self) -> dict[str, str]:
+        return {one: made.lower() for one, made in slugs(self.dimension_ids).items()}
+
+    @property
+    def scorecard(self) -> str:
+        """The scorecard."""
+        return f"{self.root}/index.html"
+
+    @property
+    def run(self) -> str:
+        """Provenance: how the answers came about."""
+        return f"{self.root}/run.html"
+
+    @property
+    def gate(self) -> str:
+        """The K.-o. gate over all models."""
+        return f"{self.root}/ko/index.html"
+
+    @property
+    def prompt_shell(self) -> str:
+        """The page that prompt pages are stamped from; it is not published."""
+        return f"{self.root}/prompts/_shell.html"
+
+    def section(self, anchor: str) -> str:
+        """A section of the scorecard."""
+        return f"{self.scorecard}#{anchor}"
+
+    def pair_slug(self, pair: Pair) -> str:
+        """The slug of a (model, variant), which is also the anchor of its answers."""
+        return self._pairs[pair]
+
+    def dimension_slug(self, dimension_id: str) -> str:
+        """The slug of a dimension, which is also its anchor on a model's page."""
+        return self._dimensions[dimension_id]
+
+    def model(self, pair: Pair, dimension_id: str | None = None) -> str:
+        """A model's report, or one of its dimensions."""
+        anchor = f"#{self._dimensions[dimension_id]}" if dimension_id is not None else ""
+        return f"{self.root}/models/{self._pairs[pair]}.html{anchor}"
+
+    def dimension(self, dimension_id: str, pair: Pair | None = None) -> str:
+        """A dimension over all models, or one model's part of it."""
+        anchor = f"#{self._pairs[pair]}" if pair is not None else ""
+        return f"{self.root}/dimensions/{self._dimensions[dimension_id]}.html{anchor}"
+
+    def prompt(self, prompt_id: str) -> str:
+        """A prompt with all its answers."""
+        return f"{self.root}/prompts/{self._prompts[prompt_id]}.html"
+
+    def answer(self, pair: Pair, prompt_id: str) -> str:
+        """One answer."""
+        return f"{self.prompt(prompt_id)}#{self._pairs[pair]}"
+
+    def quote_anchor(self, pair: Pair, dimension_id: str, number: int) -> str:
+        """The anchor of quoted words, on the page of their prompt."""
+        return f"{self._pairs[pair]}.{self._dimensions[dimension_id]}.{number}"
+
+    def quote(self, pair: Pair, prompt_id: str, dimension_id: str, number: int) -> str:
+        """Quoted words in an answer."""
+        return f"{self.prompt(prompt_id)}#{self.quote_anchor(pair, dimension_id, number)}"
+
+    def knock_out(self, pair: Pair) -> str:
+        """A model's K.-o. page."""
+        return f"{self.root}/ko/{self._pairs[pair]}.html"
+
+    def knows_prompt(self, prompt_id: str) -> bool:
+        """Say whether the suite has this prompt."""
+        return prompt_id in self._prompts
