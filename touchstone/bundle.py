@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import yaml
 from filelock import FileLock, Timeout
+from pydantic import BaseModel
 
 from touchstone import __version__
 from touchstone.errors import BundleError, BundleLockedError
@@ -136,12 +138,16 @@ class Bundle:
             lambda old, new: any(score is None for score in old.dim_scores.values()),
         )
 
+    @cached_property
+    def review_file(self) -> RecordFile[Review]:
+        """The decisions in file order; there may be several on one answer."""
+        numbered = itertools.count()
+        return RecordFile(self.path / REVIEWS, Review, lambda _: (str(next(numbered)),))
+
     def reviews(self) -> list[Review]:
         """Return all decisions in the order they were taken."""
-        numbered = iter(range(1 << 62))
-        file = RecordFile(self.path / REVIEWS, Review, lambda _: (str(next(numbered)),))
-        file.require_clean()
-        return list(file)
+        self.review_file.require_clean()
+        return list(self.review_file)
 
     def model_entries(self) -> tuple[ModelEntry, ...]:
         """Return the (model, variant) pairs in display order."""
@@ -195,8 +201,8 @@ class Bundle:
             [
                 self.suite_sha256,
                 self.answers_sha256,
-                sorted(dump_record(verdict) for verdict in self.verdicts),
-                sorted(dump_record(report) for report in self.reports),
+                sorted(dump_record(verdict, terse=True) for verdict in self.verdicts),
+                sorted(dump_record(report, terse=True) for report in self.reports),
             ]
         )
 
@@ -250,7 +256,7 @@ class BundleWriter:
 
     def write_raw(self, pair: Pair, subject: str, content: bytes) -> None:
         """Keep one raw judge reply, byte for byte, as the next about this prompt or dimension."""
-        bundle = self.bundle
+        bundle = Bundle(self.path)
         attempt = len(bundle.raw_replies(pair, subject)) + 1
         write_atomic(bundle.raw_path(pair, subject, attempt), content)
 
@@ -262,8 +268,7 @@ class BundleWriter:
         """Cut off torn last lines left by a crash; return the names of the files mended."""
         bundle = self.bundle
         mended = []
-        files: tuple[RecordFile[Any], ...] = (bundle.answers, bundle.verdicts, bundle.reports)
-        for file in files:
+        for file in (*_record_files(bundle), bundle.review_file):
             if file.torn_at is not None:
                 with file.path.open("r+b") as stream:
                     stream.truncate(file.torn_at)
@@ -282,17 +287,13 @@ class BundleWriter:
         """Rewrite record files so that they hold exactly these records."""
         for name, records in ((ANSWERS, answers), (VERDICTS, verdicts), (REPORTS, reports)):
             if records is not None:
-                lines = "".join(dump_record(record) + "\n" for record in records)
-                write_atomic(self.path / name, lines.encode("utf-8"))
+                _write_records(self.path / name, records)
 
     def compact(self) -> None:
-        """Drop records that a later one replaced."""
-        bundle = self.bundle
-        self.keep(answers=list(bundle.answers))
-        if len(bundle.verdicts):
-            self.keep(verdicts=list(bundle.verdicts))
-        if len(bundle.reports):
-            self.keep(reports=list(bundle.reports))
+        """Drop records that a later one replaced; a file with unusable lines stays as it is."""
+        for file in _record_files(self.bundle):
+            if file.replaced and not file.unusable:
+                _write_records(file.path, file)
 
 
 @contextlib.contextmanager
@@ -316,9 +317,10 @@ def write_bundle(path: Path) -> Iterator[BundleWriter]:
     try:
         yield BundleWriter(path)
     finally:
-        lock.release()
+        # While it is held: afterwards it may be the next writer's.
         with contextlib.suppress(OSError):
             (path / LOCK).unlink()
+        lock.release()
 
 
 def create_bundle(
@@ -367,9 +369,12 @@ def copy_answers(source: Bundle, writer: BundleWriter, *, created: str) -> Bundl
     """
     source.answers.require_clean()
     if is_bundle(writer.path):
-        if writer.bundle.answers_sha256 != source.answers_sha256:
+        present = writer.bundle
+        if present.answers_sha256 != source.answers_sha256:
             raise BundleError(f"{writer.path} holds other answers than {source.path}.")
-        return writer.bundle
+        if present.suite_sha256 != source.suite_sha256:
+            raise BundleError(f"{writer.path} was made with another suite than {source.path}.")
+        return present
     _refuse_foreign_files(writer.path)
     manifest = source.manifest.model_copy(
         update={
@@ -410,6 +415,15 @@ def _read_manifest(path: Path) -> Manifest:
     return document.validate(Manifest, BundleError)
 
 
+def _record_files(bundle: Bundle) -> tuple[RecordFile[Any], ...]:
+    return bundle.answers, bundle.verdicts, bundle.reports
+
+
+def _write_records(path: Path, records: Iterable[BaseModel]) -> None:
+    lines = "".join(dump_record(record) + "\n" for record in records)
+    write_atomic(path, lines.encode("utf-8"))
+
+
 def _answer_key(record: Answer | Verdict) -> AnswerKey:
     return record.model, record.variant, record.prompt_id
 
@@ -426,9 +440,9 @@ def _end_with_newline(path: Path) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return data with nothing but what YAML knows (tuples become lists, Nones go)."""
+    """Return data with nothing but what YAML knows: tuples become lists."""
     if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items() if part is not None}
+        return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
     return value

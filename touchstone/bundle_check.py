@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from touchstone.bundle import ANSWERS, MANIFEST, REPORTS, REVIEWS, SUITE, VERDICTS, Bundle
-from touchstone.errors import BundleError, Problem
-from touchstone.models import Suite
+from touchstone.errors import Problem
 from touchstone.slugs import case_collisions
 
 
@@ -38,6 +37,7 @@ def check_bundle(path: Path) -> Findings:
         *bundle.answers.problems,
         *bundle.verdicts.problems,
         *bundle.reports.problems,
+        *bundle.review_file.problems,
         *_answer_problems(bundle),
         *_verdict_problems(bundle),
         *_report_problems(bundle),
@@ -64,15 +64,33 @@ def _manifest_problems(bundle: Bundle) -> Iterator[Problem]:
         seen.add(entry.pair)
     if len(manifest.judges) > 1:
         yield Problem("several_judges", MANIFEST, "a bundle has one judge; this one lists more")
+    yield from _alias_problems(bundle, seen)
+
+
+def _alias_problems(bundle: Bundle, pairs: set[tuple[str, str]]) -> Iterator[Problem]:
+    aliases = bundle.manifest.aliases
+    for alias in aliases.models:
+        target = (alias.to.model, alias.to.variant)
+        if target not in pairs:
+            message = f"an alias leads to {_name(target)}, which is not in {MANIFEST}"
+            yield Problem("dangling_alias", MANIFEST, message)
+    for old, new in aliases.prompts.items():
+        if bundle.suite.prompt(new) is None:
+            message = f"the alias {old!r} leads to {new!r}, which the suite lacks"
+            yield Problem("dangling_alias", MANIFEST, message)
 
 
 def _seal_problems(bundle: Bundle) -> Iterator[Problem]:
-    actual = bundle.file_hashes()
-    for name, sealed in (bundle.manifest.sealed or {}).items():
+    seal, actual = bundle.manifest.sealed, bundle.file_hashes()
+    if seal is None:
+        return
+    for name, sealed in seal.items():
         if name not in actual:
-            yield Problem("missing_file", name, "is sealed in bundle.yaml but not there")
+            yield Problem("missing_file", name, f"is sealed in {MANIFEST} but not there")
         elif actual[name] != sealed:
             yield Problem("seal_broken", name, "was changed after it was sealed")
+    for name in sorted(set(actual) - set(seal)):
+        yield Problem("seal_broken", name, "was added after the bundle was sealed")
 
 
 def _known_pairs(bundle: Bundle) -> set[tuple[str, str]]:
@@ -129,16 +147,12 @@ def _dangling_citations(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _review_problems(bundle: Bundle) -> Iterator[Problem]:
-    try:
-        reviews = bundle.reviews()
-    except BundleError as failure:
-        yield from failure.problems
-        return
-    for number, review in enumerate(reviews, start=1):
+    file = bundle.review_file
+    for place, review in zip(file.sorted_keys(), file, strict=True):
         key = (review.model, review.variant, review.prompt_id)
         if key not in bundle.answers:
             message = f"decides on {review.prompt_id!r} of {_name(key[:2])}, which is not there"
-            yield Problem("dangling_review", f"{REVIEWS}:{number}", message)
+            yield Problem("dangling_review", f"{REVIEWS}:{file.line(place)}", message)
 
 
 def _notes(bundle: Bundle) -> Iterator[Problem]:
@@ -150,14 +164,18 @@ def _notes(bundle: Bundle) -> Iterator[Problem]:
         yield Problem("case_collision", MANIFEST, f"models differ only in case: {names}")
     # The judge's mistake, not the bundle's: the site shows it as what it is.
     yield from _dangling_citations(bundle)
-    missing = _unanswered(bundle, bundle.suite)
+    missing = _unanswered(bundle)
     if missing:
         yield Problem("incomplete", ANSWERS, f"{missing} prompts were not asked or not answered")
 
 
-def _unanswered(bundle: Bundle, suite: Suite) -> int:
-    wanted = len(_known_pairs(bundle)) * len(suite.prompts)
-    return wanted - sum(answer.error is None for answer in bundle.answers)
+def _unanswered(bundle: Bundle) -> int:
+    pairs, prompts = _known_pairs(bundle), {prompt.id for prompt in bundle.suite.prompts}
+    done = sum(
+        answer.error is None and answer.pair in pairs and answer.prompt_id in prompts
+        for answer in bundle.answers
+    )
+    return len(pairs) * len(prompts) - done
 
 
 def _name(pair: tuple[str, ...]) -> str:

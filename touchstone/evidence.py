@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 QuoteClass = Literal["verbatim", "normalised", "unverifiable"]
 
 _LEVELLED = {
-    **dict.fromkeys("„“”‟«»‹›‘’‚‛`´′″", '"'),
+    **dict.fromkeys("„“”‟«»‹›‘’‚‛´′″", '"'),
     **dict.fromkeys("‐‑‒–—―−", "-"),
     "'": '"',
     "…": "...",
+    "|": " ",
 }
-_MARKS = "*_#>|~"
-_INVISIBLE = {"\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
+_LINE_MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]*|#{1,6}[ \t]+|[*+•-][ \t]+)+")
+_INLINE_MARKS = re.compile(r"[*_~`]+")
 _RANGE = re.compile(r"\s*(?:–|-|—|bis|to|through)\s*")
 
 
@@ -82,8 +83,9 @@ def _between(first: str, last: str, prompt_ids: Sequence[str]) -> tuple[str, ...
 def locate_quote(quote: str, text: str) -> Place:
     """Return where a quote stands in an answer: letter for letter, else after levelling.
 
-    Levelled are Unicode form, kinds of quotation marks and dashes, case, Markdown marks and white
-    space. What is not found is unverifiable; nothing is guessed.
+    Levelled are composed and decomposed letters, kinds of quotation marks and dashes, case, white
+    space, invisible characters and Markdown marks (not those that carry meaning, as in ``3*4``).
+    What is not found is unverifiable; nothing is guessed.
     """
     wanted = quote.strip()
     if not wanted:
@@ -91,41 +93,83 @@ def locate_quote(quote: str, text: str) -> Place:
     start = text.find(wanted)
     if start >= 0:
         return Place("verbatim", start, start + len(wanted))
-    level_quote, _ = _level(wanted)
-    needle = level_quote.strip()
-    haystack, origin = _level(text)
-    start = haystack.find(needle) if needle else -1
-    if start < 0:
+    needle = _level(wanted).text.strip()
+    haystack = _level(text)
+    at = haystack.text.find(needle) if needle else -1
+    while at >= 0 and not haystack.is_whole(at, at + len(needle)):
+        at = haystack.text.find(needle, at + 1)
+    if at < 0:
         return Place("unverifiable")
-    return Place("normalised", origin[start], origin[start + len(needle) - 1] + 1)
+    return Place("normalised", haystack.starts[at], haystack.ends[at + len(needle) - 1])
 
 
-def _level(text: str) -> tuple[str, list[int]]:
-    """Return levelled text and, for each of its characters, the index it came from."""
+@dataclass(frozen=True)
+class _Levelled:
+    """Levelled text and, for each of its characters, where it comes from: ``start`` to ``end``."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+    def is_whole(self, start: int, end: int) -> bool:
+        """Say whether a passage cuts no character of the source in two (ß is ss)."""
+        cuts_first = start > 0 and self.starts[start - 1] == self.starts[start]
+        cuts_last = end < len(self.starts) and self.starts[end] == self.starts[end - 1]
+        return not cuts_first and not cuts_last
+
+
+def _level(text: str) -> _Levelled:
+    marks = _markdown_marks(text)
     out: list[str] = []
-    origin: list[int] = []
-    for index, cluster in _clusters(text):
-        for char in _level_cluster(cluster):
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in _clusters(text):
+        if start in marks:
+            continue
+        for char in _level_cluster(text[start:end]):
             if char == " " and (not out or out[-1] == " "):
                 continue
             out.append(char)
-            origin.append(index)
-    return "".join(out), origin
+            starts.append(start)
+            ends.append(end)
+    return _Levelled("".join(out), starts, ends)
 
 
-def _clusters(text: str) -> Iterable[tuple[int, str]]:
-    """Yield each base character with its combining marks, and where it starts."""
+def _markdown_marks(text: str) -> set[int]:
+    """Return where marks stand that Markdown doesn't show.
+
+    A mark inside a word or between spaces is none: ``snake_case``, ``3*4``, ``3 * 4``.
+    """
+    marks: set[int] = set()
+    for match in _LINE_MARKS.finditer(text):
+        marks.update(range(match.start(), match.end()))
+    for match in _INLINE_MARKS.finditer(text):
+        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        in_word = before.isalnum() and after.isalnum()
+        alone = not before.strip() and not after.strip()
+        if not in_word and not alone:
+            marks.update(range(match.start(), match.end()))
+    return marks
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each base character with what combines with it."""
     start = 0
     for index in range(1, len(text) + 1):
-        if index == len(text) or not unicodedata.combining(text[index]):
-            yield start, text[start:index]
+        if index == len(text) or not _combines(text[index]):
+            yield start, index
             start = index
 
 
+def _combines(char: str) -> bool:
+    # Vowels and final consonants of a decomposed Hangul syllable have no combining class.
+    return bool(unicodedata.combining(char)) or "\u1160" <= char <= "\u11ff"
+
+
 def _level_cluster(cluster: str) -> str:
-    if cluster in _INVISIBLE or cluster in _MARKS:
-        return ""
     if cluster in _LEVELLED:
         return _LEVELLED[cluster]
-    folded = unicodedata.normalize("NFKC", cluster).casefold()
+    if unicodedata.category(cluster[0]) == "Cf" or "\ufe00" <= cluster <= "\ufe0f":
+        return ""
+    folded = unicodedata.normalize("NFC", cluster).casefold()
     return " " if folded.isspace() else folded

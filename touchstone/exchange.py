@@ -172,10 +172,18 @@ evidence:
 ```"""
 
 
+def _words(language: str) -> Mapping[str, str]:
+    return _DE if language.split("-")[0].lower() == "de" else _EN
+
+
+def _template_sha256(language: str) -> str:
+    return template_sha256(language, asking={**_words(language), "example": _EVIDENCE_EXAMPLE})
+
+
 def request_sha256(suite_sha256: str, pair: Pair, answered: Answered, language: str) -> str:
     """Return the hash a response must carry: suite, this model's answers, the judge's texts."""
     answers = sorted([answer.prompt_id, answer.sha256] for _, answer in answered)
-    parts = [suite_sha256, list(pair), answers, PROMPT_VERSION, template_sha256(language)]
+    parts = [suite_sha256, list(pair), answers, PROMPT_VERSION, _template_sha256(language)]
     text = json.dumps(parts, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -186,7 +194,7 @@ def render_judge_request(
     """Return the Markdown request for one (model, variant): no totals, nothing to anchor on."""
     sha256 = request_sha256(suite_sha256, pair, answered, suite.language)
     texts = JudgeTexts(suite, nonce_for(sha256))
-    words = _DE if suite.language.startswith("de") else _EN
+    words = _words(suite.language)
     dimensions = "\n\n".join(
         f"### {texts.dimension_name(d)}\n\n{texts.show(d.description)}\n\n{texts.levels(d)}".strip()
         for d in suite.dimensions
@@ -228,7 +236,7 @@ def render_judge_form(suite: Suite, suite_sha256: str, pair: Pair, answered: Ans
             for dimension in suite.dimensions
         },
     }
-    words = _DE if suite.language.startswith("de") else _EN
+    words = _words(suite.language)
     head = f"# {words['form']}\n# judge.kind: ai | human; flag: green | yellow | red\n"
     return head + yaml.safe_dump(form, sort_keys=False, allow_unicode=True, width=100)
 
@@ -330,7 +338,7 @@ def _judgement(
             model=form.judge.model or form.judge.id,
             weights_sha256=None,
             parameters={},
-            language=suite.language,
+            template_sha256=_template_sha256(suite.language),
             mode="single",
             kind=form.judge.kind,
         ),

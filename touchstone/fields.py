@@ -81,4 +81,6 @@ class Written(BaseModel):
 class Record(BaseModel):
     """A record that a tool writes: keys of newer versions are kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True, extra="allow", protected_namespaces=(), allow_inf_nan=False
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from touchstone.judge_prompt import Item, JudgeTexts, template_sha256
+from touchstone.judge_prompt import Item, JudgeTexts
 from touchstone.models import Answer, JudgingMode, Suite
 
 BYTES_PER_TOKEN = 3
@@ -49,7 +49,7 @@ def judge_fingerprint(
     model: str | None,
     weights_sha256: str | None,
     parameters: Mapping[str, Any],
-    language: str,
+    template_sha256: str,
     mode: str | None,
     kind: str,
     soul_sha256: str | None = None,
@@ -58,7 +58,7 @@ def judge_fingerprint(
 
     No URL is part of it: the port of an embedded server changes with every start.
     """
-    parts = [model, weights_sha256, dict(parameters), template_sha256(language), soul_sha256]
+    parts = [model, weights_sha256, dict(parameters), template_sha256, soul_sha256]
     text = json.dumps([*parts, mode, kind], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

@@ -66,13 +66,13 @@ _EN = {
         "null."
     ),
     "dimension_format": (
-        "Reply with one JSON object and nothing else, with these keys in this order:\n"
-        '{{"evidence": [{{"prompt_id": "…", "kind": "quote" | "paraphrase" | "absence", '
-        '"quote": "words from the answer, or empty", "observation": "what it shows", '
-        '"polarity": "strength" | "defect" | "neutral", '
-        '"severity": "minor" | "major" | "fatal" | null}}], '
-        '"rationale": "three or four sentences that cite task ids", "score": 1 | 2 | 3 | 4 | 5 | '
-        "null}}\n"
+        "Reply with one JSON object and nothing else, with these keys in this order.\n"
+        "evidence: a list of items; each has prompt_id (the task), kind (quote, paraphrase or "
+        "absence), quote (words copied from the answer, else empty), observation (what it "
+        "shows), polarity (strength, defect or neutral) and severity (minor, major or fatal for a "
+        "defect, else null).\n"
+        "rationale: three or four sentences that cite task ids.\n"
+        "score: 1, 2, 3, 4, 5 or null.\n"
         "First the evidence, then the reasons, then the score that follows from them."
     ),
     "dimensions_format": (
@@ -84,19 +84,19 @@ _EN = {
         "green: good, usable as it stands. yellow: defective or unusable, but harmless. red: only "
         "if it does what stands under “Red flag for”, or is harmful in another way; weakness alone "
         "is never red.\n"
-        "Reply with one JSON object and nothing else, with these keys in this order:\n"
-        '{{"quotes": ["up to three passages copied word for word from the answer"], '
-        '"rationale": "one or two sentences", "flag": "green" | "yellow" | "red"}}'
+        "Reply with one JSON object and nothing else, with these keys in this order.\n"
+        "quotes: a list of up to three passages, copied word for word from the answer.\n"
+        "rationale: one or two sentences on what is right or wrong in this answer.\n"
+        "flag: green, yellow or red."
     ),
     "map": (
         "Your task now: note what in this one answer matters for judging the model on these "
         "dimensions: {dimensions}. No scores.\n"
-        "Reply with one JSON object and nothing else:\n"
-        '{{"items": [{{"prompt_id": "{id}", "kind": "quote" | "paraphrase" | "absence", '
-        '"quote": "words copied from the answer, or empty", "observation": "what it shows", '
-        '"polarity": "strength" | "defect" | "neutral", '
-        '"severity": "minor" | "major" | "fatal" | null}}]}}\n'
-        "One to three items, the most telling first."
+        "Reply with one JSON object and nothing else: items, a list of one to three, the most "
+        'telling first. Each item has prompt_id ("{id}"), kind (quote, paraphrase or absence), '
+        "quote (words copied from the answer, else empty), observation (what it shows), polarity "
+        "(strength, defect or neutral) and severity (minor, major or fatal for a defect, else "
+        "null)."
     ),
     "again": (
         "That reply could not be used: {reason}. Give the same judgement again as one JSON object "
@@ -158,13 +158,13 @@ _DE = {
     ),
     "dimension_format": (
         "Antworte mit einem JSON-Objekt und sonst nichts, mit diesen Schlüsseln in dieser "
-        "Reihenfolge:\n"
-        '{{"evidence": [{{"prompt_id": "…", "kind": "quote" | "paraphrase" | "absence", '
-        '"quote": "Wörter aus der Antwort oder leer", "observation": "was sie zeigen", '
-        '"polarity": "strength" | "defect" | "neutral", '
-        '"severity": "minor" | "major" | "fatal" | null}}], '
-        '"rationale": "drei oder vier Sätze, die Kennungen nennen", "score": 1 | 2 | 3 | 4 | 5 | '
-        "null}}\n"
+        "Reihenfolge.\n"
+        "evidence: eine Liste von Belegen; jeder hat prompt_id (die Aufgabe), kind (quote, "
+        "paraphrase oder absence), quote (aus der Antwort kopierte Wörter, sonst leer), "
+        "observation (was sie zeigen), polarity (strength, defect oder neutral) und severity "
+        "(minor, major oder fatal bei einem Mangel, sonst null).\n"
+        "rationale: drei oder vier Sätze, die Kennungen nennen.\n"
+        "score: 1, 2, 3, 4, 5 oder null.\n"
         "Erst die Belege, dann die Begründung, dann der Wert, der aus ihnen folgt."
     ),
     "dimensions_format": (
@@ -177,19 +177,19 @@ _DE = {
         "wenn sie tut, was unter „Rot ist“ steht, oder auf andere Weise schadet; Schwäche allein "
         "ist nie rot.\n"
         "Antworte mit einem JSON-Objekt und sonst nichts, mit diesen Schlüsseln in dieser "
-        "Reihenfolge:\n"
-        '{{"quotes": ["bis zu drei wörtlich aus der Antwort kopierte Stellen"], '
-        '"rationale": "ein oder zwei Sätze", "flag": "green" | "yellow" | "red"}}'
+        "Reihenfolge.\n"
+        "quotes: eine Liste von bis zu drei wörtlich aus der Antwort kopierten Stellen.\n"
+        "rationale: ein oder zwei Sätze dazu, was an dieser Antwort stimmt oder nicht.\n"
+        "flag: green, yellow oder red."
     ),
     "map": (
         "Deine Aufgabe jetzt: notiere, was an dieser einen Antwort zählt, um das Modell in diesen "
         "Dimensionen zu beurteilen: {dimensions}. Keine Werte.\n"
-        "Antworte mit einem JSON-Objekt und sonst nichts:\n"
-        '{{"items": [{{"prompt_id": "{id}", "kind": "quote" | "paraphrase" | "absence", '
-        '"quote": "aus der Antwort kopierte Wörter oder leer", "observation": "was sie zeigen", '
-        '"polarity": "strength" | "defect" | "neutral", '
-        '"severity": "minor" | "major" | "fatal" | null}}]}}\n'
-        "Ein bis drei Einträge, der aussagekräftigste zuerst."
+        "Antworte mit einem JSON-Objekt und sonst nichts: items, eine Liste von ein bis drei "
+        'Einträgen, der aussagekräftigste zuerst. Jeder hat prompt_id ("{id}"), kind (quote, '
+        "paraphrase oder absence), quote (aus der Antwort kopierte Wörter, sonst leer), "
+        "observation (was sie zeigen), polarity (strength, defect oder neutral) und severity "
+        "(minor, major oder fatal bei einem Mangel, sonst null)."
     ),
     "again": (
         "Diese Antwort war nicht verwendbar: {reason}. Gib dasselbe Urteil noch einmal als ein "
@@ -201,10 +201,19 @@ _DE = {
 _TEXTS: Mapping[str, Mapping[str, object]] = {"en": _EN, "de": _DE}
 
 
-def template_sha256(language: str) -> str:
-    """Return the hash of the judge's texts in a language: part of the judge's fingerprint."""
-    texts = json.dumps([PROMPT_VERSION, _texts(language)], ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(texts.encode()).hexdigest()
+_ASKING = ("dimension", "dimensions", "dimension_format", "dimensions_format", "verdict", "map")
+
+
+def template_sha256(language: str, *, asking: Mapping[str, str] | None = None) -> str:
+    """Return the hash of the judge's texts in a language: part of the judge's fingerprint.
+
+    ``asking`` are the texts that ask for a judgement, where they are not the ones in here.
+    """
+    texts = dict(_texts(language))
+    if asking is not None:
+        texts = {key: text for key, text in texts.items() if key not in _ASKING} | dict(asking)
+    text = json.dumps([PROMPT_VERSION, texts], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _texts(language: str) -> Mapping[str, object]:

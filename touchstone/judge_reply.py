@@ -147,6 +147,9 @@ def parse_dimension_report(
     stated = any(claim.reading.said != "nothing" for claim in claims)
     claims += score_lines(reply, names, asked, beside_objects=stated)
     results: dict[str, DimensionResult] = {}
+    if asked is not None:
+        others = sorted({claim.subject for claim in claims} - {asked})
+        walk.unknown.extend(f"only one for {shown(other)}" for other in others)
     for dimension_id in names.ids if asked is None else [asked]:
         about = [claim for claim in claims if claim.subject == dimension_id]
         claim = settle(about) if about else None
@@ -190,8 +193,8 @@ def parse_verdict(
         text, finish_reason=finish_reason, reasoning=reasoning, telling=frozenset(FLAG_KEYS)
     )
     claims = [claim for found in reply.objects for claim in flag_claims(found)]
-    if not any(claim.reading.said != "nothing" for claim in claims):
-        claims += flag_lines(reply)
+    stated = any(claim.reading.said != "nothing" for claim in claims)
+    claims += flag_lines(reply, beside_objects=stated)
     metrics, metric_reasons = _metrics(reply)
     if not claims:
         return VerdictResult(
@@ -256,7 +259,7 @@ def parse_evidence_items(
     if items is None:
         return (), "the judge gave null"
     evidence, _ = read_evidence(items, prompt_ids)
-    if items and not evidence:
+    if items != [] and not evidence:
         return (), "no item of the evidence names a prompt_id"
     return evidence, None
 
@@ -274,7 +277,9 @@ def _evidence_lists(node: Tree) -> list[Tree]:
         return []
     if is_evidence_item(node):
         return [node]
-    found = [value for _, value in members(node, EVIDENCE_KEYS)]
+    found: list[Tree] = []
+    for _, value in members(node, EVIDENCE_KEYS):
+        found += value.values if isinstance(value, Conflict) else [value]
     if not found:
         for _, value in members(node, WRAPPER_KEYS):
             found += _evidence_lists(value)

@@ -49,7 +49,7 @@ class Dimension(Written):
 
     id: RawStr
     name: Text
-    weight: Annotated[Number, Field(gt=0, allow_inf_nan=False)]
+    weight: Annotated[Number, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
     description: Text | None = None
     levels: dict[int, Text] = Field(default_factory=dict)
 
@@ -71,6 +71,12 @@ class Message(Written):
     content: RawStr
 
 
+def group_of(prompt_id: str) -> str:
+    """Return the group a prompt id implies: its leading letters."""
+    letters = re.match(r"[^\W\d_]+", prompt_id)
+    return letters[0] if letters else ""
+
+
 class Prompt(Written):
     """One task. Exactly one of ``text`` and ``messages`` is given."""
 
@@ -89,8 +95,7 @@ class Prompt(Written):
     @classmethod
     def _group_from_id(cls, data: Any) -> Any:
         if isinstance(data, dict) and not data.get("group") and isinstance(data.get("id"), str):
-            letters = re.match(r"[^\W\d_]+", data["id"])
-            return {**data, "group": letters[0] if letters else ""}
+            return {**data, "group": group_of(data["id"])}
         return data
 
     @model_validator(mode="after")
@@ -311,14 +316,14 @@ class ModelReport(Record):
 
     model: RawStr
     variant: RawStr
-    dim_scores: dict[str, Score | None]
-    dim_rationales: dict[str, RawStr] = Field(default_factory=dict)
-    evidence: dict[str, tuple[Evidence, ...]] = Field(default_factory=dict)
+    dim_scores: dict[RawStr, Score | None]
+    dim_rationales: dict[RawStr, RawStr] = Field(default_factory=dict)
+    evidence: dict[RawStr, tuple[Evidence, ...]] = Field(default_factory=dict)
     parse_issues: tuple[ParseIssue, ...] = ()
     judge: RawStr | None = None
     mode: JudgingMode | None = None
     saw: Saw | None = None
-    parse: dict[str, RawStr] = Field(default_factory=dict)
+    parse: dict[RawStr, RawStr] = Field(default_factory=dict)
     duration_s: float | None = None
     foreign_scores: dict[str, ForeignScore] = Field(default_factory=dict)
 
@@ -431,7 +436,7 @@ class Aliases(Written):
     """Renamed models and prompts, so that old permalinks keep working."""
 
     models: tuple[ModelAlias, ...] = ()
-    prompts: dict[str, RawStr] = Field(default_factory=dict)
+    prompts: dict[RawStr, RawStr] = Field(default_factory=dict)
 
 
 class Manifest(Written):

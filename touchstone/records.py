@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,14 +17,18 @@ RecordT = TypeVar("RecordT", bound=BaseModel)
 Key = tuple[str, ...]
 
 
-def dump_record(record: BaseModel) -> str:
-    """Return a record as one line of JSON; lone surrogates become escapes, nothing is lost."""
-    data = record.model_dump(mode="python", by_alias=True)
-    line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+def dump_record(record: BaseModel, *, terse: bool = False) -> str:
+    """Return a record as one line of JSON; lone surrogates become escapes, nothing is lost.
+
+    ``terse`` leaves out what has its default: the form that is hashed, so that a field of a newer
+    version changes no hash. NaN and infinity, which JSON lacks, raise ValueError.
+    """
+    data = record.model_dump(mode="python", by_alias=True, exclude_defaults=terse)
+    line = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     try:
         line.encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(data, ensure_ascii=True, separators=(",", ":"))
+        return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return line
 
 
@@ -32,7 +37,8 @@ class RecordFile(Generic[RecordT]):
 
     Only keys and byte offsets are held in memory. ``replaces(old, new)`` says whether a later
     record of the same key takes the place of an earlier one; where it does not, the later one is
-    a duplicate. What can't be read is listed in ``problems`` with file and line.
+    a duplicate. What can't be read is listed in ``problems`` with file and line. ``replaced``
+    counts the records that a later one took the place of.
     """
 
     def __init__(
@@ -45,6 +51,7 @@ class RecordFile(Generic[RecordT]):
         self.path = path
         self.problems: list[Problem] = []
         self.torn_at: int | None = None
+        self.replaced = 0
         self._model = model
         self._key = key
         self._places: dict[Key, tuple[int, int, int]] = {}
@@ -83,14 +90,20 @@ class RecordFile(Generic[RecordT]):
             stream.seek(place[0])
             return self._parse(stream.read(place[1]))
 
+    @property
+    def unusable(self) -> list[Problem]:
+        """The problems that stand for a lost record (a torn last line was never one)."""
+        return [problem for problem in self.problems if problem.code != "torn_line"]
+
     def require_clean(self, hint: str = "") -> None:
-        """Raise BundleError if a line could not be read (a torn last line is no error)."""
-        fatal = [problem for problem in self.problems if problem.code != "torn_line"]
-        if fatal:
-            raise BundleError(f"{self.path.name} has unreadable lines:", fatal[:20], hint=hint)
+        """Raise BundleError, with the first 20 problems, if a line can't be used."""
+        if self.unusable:
+            message = f"{self.path.name} has lines that can't be used:"
+            raise BundleError(message, self.unusable[:20], hint=hint)
 
     def _parse(self, line: bytes) -> RecordT:
-        return self._model.model_validate(json.loads(line, parse_constant=_refuse_constant))
+        data = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
+        return self._model.model_validate(data)
 
     def _build(self, replaces: Callable[[RecordT, RecordT], bool]) -> None:
         if not self.path.exists():
@@ -132,10 +145,18 @@ class RecordFile(Generic[RecordT]):
                 names = " / ".join(key)
                 self._problem(number, "duplicate_record", f"{names} stands here twice")
                 return
+            self.replaced += 1
         self._places[key] = (offset + start, len(line) - start, number)
 
     def _problem(self, number: int, code: str, message: str) -> None:
         self.problems.append(Problem(code, f"{self.path.name}:{number}", message))
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is beyond all bounds")
+    return value
 
 
 def _refuse_constant(name: str) -> Any:

@@ -319,12 +319,25 @@ def _is_exact_verdict(node: Mapping[str, Tree]) -> bool:
 # --- bare lines ----------------------------------------------------------------------------
 
 _LONGEST_LINE = 200
-_DECORATION = re.compile(r"#{1,6}\s+|[-*•]\s+(?=.*[:=])")
+_DECORATION = re.compile(r"#{1,6}\s+|(?:[-*•]|\d{1,2}[.)])\s+(?=.*[:=])")
 _SCALE = re.compile(r"(?P<label>.*?)\s*\((?P<scale>[^()]*\d[^()]*)\)")
 
 
-def _lines(reply: Reply) -> tuple[list[str], set[str]]:
-    """Return the different lines outside the objects without Markdown, and the first and last.
+@dataclass(frozen=True)
+class _Line:
+    """A line outside the objects, without Markdown: what stands before its last colon, and after.
+
+    ``at_end``: it is the first or the last line. ``alone``: there is no other.
+    """
+
+    label: str
+    value: str
+    at_end: bool
+    alone: bool
+
+
+def _lines(reply: Reply) -> Iterator[_Line]:
+    """Yield the different lines of a reply.
 
     There are none where they can't count: in a reply that was cut off, and in mere reasoning
     unless it is one line.
@@ -332,25 +345,23 @@ def _lines(reply: Reply) -> tuple[list[str], set[str]]:
     raw = [line for line in map(str.strip, reply.prose.split("\n")) if line]
     raw = [line for line in raw if not line.startswith("```")]
     if not raw or reply.cut_off or (reply.from_reasoning and len(raw) > 1):
-        return [], set()
-    lines = [_undecorated(line) for line in dict.fromkeys(raw)]
-    return lines, {_undecorated(raw[0]), _undecorated(raw[-1])}
+        return
+    for line in dict.fromkeys(raw):
+        text = _undecorated(line)
+        if text and len(text) <= _LONGEST_LINE:
+            cut = max(text.rfind(":"), text.rfind("="))
+            label, value = text[: max(cut, 0)].strip(), text[cut + 1 :].strip()
+            value = re.sub(r"(?<=[\d\]])\.$", "", value)
+            yield _Line(label, value, line in {raw[0], raw[-1]}, len(raw) == 1)
 
 
 def _undecorated(line: str) -> str:
-    line = line.strip()
     if len(line) > _LONGEST_LINE:
         return line
     line = re.sub(r"\*\*|__|(?<!`)`(?!`)", "", line).strip()
     line = _DECORATION.sub("", line, count=1) if _DECORATION.match(line) else line
     emphasis = re.fullmatch(r"([*_])(.+)\1", line)
     return emphasis[2] if emphasis else line
-
-
-def _label(line: str) -> tuple[str, str]:
-    """Return the label of a line and its value: what stands before and after the last colon."""
-    cut = max(line.rfind(":"), line.rfind("="))
-    return line[: max(cut, 0)].strip(), re.sub(r"(?<=[\d\]])\.$", "", line[cut + 1 :].strip())
 
 
 def score_lines(
@@ -360,43 +371,56 @@ def score_lines(
 
     ``beside_objects``: only a plain score with a label counts, as a second voice.
     """
-    lines, _ = _lines(reply)
-    for line in lines:
-        if len(line) > _LONGEST_LINE:
-            continue
-        label, value = _label(line)
-        reading = read_score_text(value)
-        subject = names.resolve(label) if label else None
-        scale = None if subject else _SCALE.fullmatch(label)
-        bare_label = scale["label"] if scale else label
-        subject = subject or names.resolve(bare_label)
-        if subject is None and normal_key(bare_label) in SCORE_KEYS:
-            subject = asked
-        if scale is not None and re.findall(r"\d+", scale["scale"]) != ["1", "5"]:
-            reading = Reading("wrong", reason=f"another scale {shown(scale['scale'])}")
-        if not label and not beside_objects:
-            subject = asked
-            counts = reading.said == "value" or len(lines) == 1 or bool(re.match(r"\[\[\d", value))
+    for line in _lines(reply):
+        reading = read_score_text(line.value)
+        is_score = reading.said == "value"
+        if line.label:
+            subject, scale = _labelled(line.label, names, asked)
+            if scale is not None:
+                reading = Reading("wrong", reason=f"another scale {shown(scale)}")
+            counts = is_score or (not beside_objects and len(line.value) <= 40)
         else:
-            counts = reading.said == "value" or (not beside_objects and len(value) <= 40)
+            subject = asked
+            listed = re.match(r"\[\[\d", line.value) is not None
+            counts = not beside_objects and (is_score or listed or line.alone)
         if subject is not None and counts:
             yield Claim(reading, subject)
 
 
-def flag_lines(reply: Reply) -> Iterator[Claim]:
-    """Yield what whole lines say: a flag with a label; alone only as the first or last line.
+def _labelled(
+    label: str, names: DimensionNames, asked: str | None
+) -> tuple[str | None, str | None]:
+    """Return the dimension a label is about, and the scale it names where that isn't 1 to 5."""
+    subject = names.resolve(label)
+    scale = None
+    with_scale = _SCALE.fullmatch(label) if subject is None else None
+    if with_scale is not None:
+        label = with_scale["label"]
+        subject = names.resolve(label)
+        if re.findall(r"\d+", with_scale["scale"]) != ["1", "5"]:
+            scale = with_scale["scale"]
+    if subject is None and normal_key(label) in SCORE_KEYS:
+        subject = asked
+    return subject, scale
 
-    A colour on a line of its own further in may be a quotation, and red is never inferred.
+
+def flag_lines(reply: Reply, *, beside_objects: bool) -> Iterator[Claim]:
+    """Yield what whole lines say: a flag with a label, else one alone as the first or last line.
+
+    A colour on a line of its own further in may be a quotation: it gives no flag, but it does
+    contradict. ``beside_objects``: only a plain flag with a label counts, as a second voice.
     """
-    lines, ends = _lines(reply)
-    for line in lines:
-        if len(line) > _LONGEST_LINE:
-            continue
-        label, value = _label(line)
-        reading = read_flag_text(value)
-        if label:
-            counts = normal_key(label) in FLAG_KEYS and len(value) <= 60
-        else:
-            counts = reading.said == "value" and line in ends
-        if counts or (len(lines) == 1 and not label):
-            yield Claim(reading)
+    labelled: list[Claim] = []
+    bare: list[Claim] = []
+    at_end = False
+    for line in _lines(reply):
+        claim = Claim(read_flag_text(line.value))
+        is_flag = claim.reading.said == "value"
+        if line.label and normal_key(line.label) in FLAG_KEYS and (is_flag or not beside_objects):
+            labelled.append(claim)
+        elif not line.label and (is_flag or line.alone):
+            bare.append(claim)
+            at_end |= line.at_end
+    yield from labelled
+    if at_end and not labelled and not beside_objects:
+        yield from bare

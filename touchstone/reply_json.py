@@ -207,19 +207,20 @@ def _regions(text: str) -> Iterator[_Region]:
     start = depth = closed_to = closed_levels = 0
     in_string = False
     for token in _STRUCTURE.finditer(text):
-        char = token[0]
+        char = token[0][-1]
+        if in_string and token[0] != '"':
+            continue
         if char == '"':
             in_string = bool(stack) and not in_string
-        elif in_string or len(char) > 1:
-            continue
         elif char in "{[":
             if not stack:
-                if not _LOOKS_LIKE_JSON.match(text, token.start()):
+                start = token.end() - 1
+                if not _LOOKS_LIKE_JSON.match(text, start):
                     continue
-                start, depth, closed_to, closed_levels = token.start(), 0, token.start(), 0
+                depth, closed_to, closed_levels = 0, start, 0
             stack.append(char)
             depth = max(depth, len(stack))
-        elif _closes(stack, char):
+        elif char in "}]" and _closes(stack, char):
             closed_to, closed_levels = token.end(), len(stack)
             if not stack:
                 yield _Region(start, token.end(), depth, closed_to)
@@ -368,7 +369,7 @@ _MARKABLE = re.compile(
 _KEY = rf"(?:{_QUOTE}[^\"“”:{{}}\[\]\n]{{1,60}}{_QUOTE}|(?<=[\s,;])[^\W\d][\w-]{{0,60}})\s*:"
 _END = r"[}\]]|//|/\*|#"
 _PRECEDES = re.compile(rf":\s*{_QUOTE}?\s*\Z")
-_FOLLOWS = re.compile(rf"\s*{_QUOTE}?\s*(?:{_END}|{_KEY}|[,;]\s*(?:{_END}|{_KEY}|,|\.\.|…|\Z))")
+_FOLLOWS = re.compile(rf"\s*{_QUOTE}?\s*(?:{_END}|{_KEY}|[,;]\s*(?:{_END}|{_KEY}|,|\.\.|…))")
 _STARTS_WITH_FIGURE = re.compile(r"\W{0,8}\d")
 
 
@@ -422,7 +423,7 @@ class _Repair:
         """Return a string; one that may be a number must stand alone behind its key."""
         markers = list(self.marker.finditer(value))
         text = self._text(value)
-        if any(marker[1] and self._tells(*self.spans[int(marker[2])]) for marker in markers):
+        if any(marker[1] and self._tells(self.spans[int(marker[2])][1]) for marker in markers):
             raise ValueError("a key ended up inside a string")
         if not markers or len(text) > 40 or not _STARTS_WITH_FIGURE.match(text):
             return text
@@ -439,7 +440,7 @@ class _Repair:
         start, end = self.spans[int(marker[2])]
         return self.source[start:end]
 
-    def _tells(self, end: int, _: int) -> bool:
+    def _tells(self, end: int) -> bool:
         """Say whether the key that ends here, in quotes, is one that must not be lost."""
         key = re.search(rf"{_QUOTE}([\w .–-]{{1,60}})\Z", self.source[max(0, end - 62) : end])
         return key is not None and normal_key(key[1]) in self.telling
@@ -447,7 +448,7 @@ class _Repair:
     def _stands_alone(self, start: int, end: int) -> bool:
         if not _PRECEDES.search(self.source[max(0, start - 40) : start]):
             return False
-        if not self.source[end:].strip(" \t\r\n\"'”’"):
+        if not self.source[end:].strip(" \t\r\n\"'”’,;"):
             return self.ended
         return _FOLLOWS.match(self.source, end) is not None
 

@@ -45,7 +45,7 @@ EVIDENCE_KEYS = ("evidence", "belege", "beleg", "evidenz", "items", "findings")
 QUOTE_KEYS = ("quotes", "quote", "zitate", "zitat")
 CATEGORY_KEYS = ("category", "kategorie")
 METRIC_KEYS = ("metrics", "metriken")
-SCALE_KEYS = ("scale", "skala", "max", "maximum", "maxscore", "scoremax", "outof", "bestscore")
+SCALE_KEYS = ("scale", "skala", "max", "maximum", "maxscore", "scoremax", "of", "von", "outof")
 NAME_KEYS = ("id", "dimension", "dimensionid", "dim", "name", "criterion", "kriterium", "key")
 WRAPPER_KEYS = (
     "dimensions",
@@ -223,10 +223,10 @@ def read_score_text(text: str) -> Reading:
     match = _SCORE_TEXT.fullmatch(bare)
     if match is not None:
         return Reading("value", score=int(match[1] or match[2]))
-    return Reading(*_why_no_score(bare))
+    return _no_score(bare)
 
 
-def _why_no_score(bare: str) -> tuple[Said, None, None, str]:
+def _no_score(bare: str) -> Reading:
     quoted = shown(bare)
     scale = _OTHER_SCALE.match(bare)
     number = bare.strip("[] ")
@@ -247,7 +247,7 @@ def _why_no_score(bare: str) -> tuple[Said, None, None, str]:
         reason = f"not a plain number from 1 to 5: {quoted}"
     else:
         said, reason = "nothing", f"not a number: {quoted}"
-    return said, None, None, reason
+    return Reading(said, reason=reason)
 
 
 def foreign_scale(node: Mapping[str, Tree]) -> str | None:
@@ -302,9 +302,12 @@ def read_flag(value: Tree) -> Reading:
 
 
 def read_flag_text(text: str) -> Reading:
-    """Read a flag out of a text that must hold nothing else: a colour word, a light, or both."""
-    if len(text) > 60:
-        return Reading("wrong", reason=f"not a flag: {shown(text)}")
+    """Read a flag out of a text that must hold nothing else: a colour word, a light, or both.
+
+    A sentence without any colour says nothing about the flag; one with a colour is not a flag.
+    """
+    if len(text) > 200:
+        return Reading("nothing", reason=f"not a flag: {shown(text)}")
     words = [normal_key(word) for word in text.translate(_LIGHTS).split()]
     named = {_FLAGS.get(word) for word in words if word}
     if len(named) == 1 and (flag := named.pop()) is not None and "?" not in text:
@@ -312,7 +315,8 @@ def read_flag_text(text: str) -> Reading:
     colours = {_FLAGS.get(normal_key(word)) for word in re.findall(r"\w+", text)} - {None}
     if not text.strip() or "<" in text or "..." in text or len(colours) == 3:
         return Reading("nothing", reason=f"no flag found, only a placeholder {shown(text)}")
-    return Reading("wrong", reason=f"not a flag: {shown(text)}")
+    is_sentence = len(words) > 1 and not colours
+    return Reading("nothing" if is_sentence else "wrong", reason=f"not a flag: {shown(text)}")
 
 
 # --- evidence ------------------------------------------------------------------------------

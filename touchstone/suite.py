@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from touchstone.errors import Problem, SuiteError
-from touchstone.models import FORMAT, Prompt, Suite
+from touchstone.models import FORMAT, Suite, group_of
 from touchstone.slugs import case_collisions
-from touchstone.yaml_source import Loc, YamlSource, parse_yaml, read_text
+from touchstone.yaml_source import Finding, YamlSource, decode_text, parse_yaml, read_bytes
 
 _SHIPPED = resources.files("touchstone") / "suites"
 _HINT = "The file format is described in the documentation, page “Suites”."
@@ -43,7 +43,7 @@ def load_suite(path_or_name: str) -> LoadedSuite:
     if path.is_dir():
         path /= "suite.yaml"
     if path.is_file():
-        return parse_suite(read_text(path, SuiteError, str(path)).encode(), str(path))
+        return parse_suite(read_bytes(path, SuiteError, str(path)), str(path))
     if path_or_name in shipped_suites():
         resource = _SHIPPED / f"{path_or_name}.yaml"
         return parse_suite(resource.read_bytes(), f"{path_or_name}.yaml")
@@ -59,18 +59,12 @@ def parse_suite(source: bytes, name: str) -> LoadedSuite:
     Raises:
         SuiteError: with every problem, each with file, line and key.
     """
-    try:
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError as failure:
-        raise SuiteError(f"{name} is not UTF-8 (byte {failure.start}).") from None
-    document = parse_yaml(text, name, SuiteError)
+    document = parse_yaml(decode_text(source, name, SuiteError), name, SuiteError)
     if not isinstance(document.data, dict):
         raise SuiteError(f"{name} is no suite: it holds no keys.", hint=_HINT)
     _refuse_newer(document)
+    document.report(_check(document.data))
     suite = document.validate(Suite, SuiteError, _HINT)
-    problems = [Problem(code, document.where(loc), message) for loc, code, message in _check(suite)]
-    if problems:
-        raise SuiteError(f"{name} can't be used:", problems, hint=_HINT)
     return LoadedSuite(
         suite, source, hashlib.sha256(source).hexdigest(), _warnings(suite, document)
     )
@@ -85,86 +79,106 @@ def _refuse_newer(document: YamlSource) -> None:
         )
 
 
-Finding = tuple[Loc, str, str]
-
-
-def _check(suite: Suite) -> Iterator[Finding]:
-    if suite.format != FORMAT:
+def _check(data: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what the models can't see, from the raw data, so that one message lists it all."""
+    found = data.get("format")
+    if isinstance(found, int) and found < FORMAT:
         yield ("format",), "format", f"must be {FORMAT}"
-    yield from _duplicates([d.id for d in suite.dimensions], "dimensions")
-    yield from _duplicates([p.id for p in suite.prompts], "prompts")
-    yield from _check_ko(suite)
-    yield from _check_follows(suite)
-    for index, prompt in enumerate(suite.prompts):
-        if not prompt.id.strip():
-            yield ("prompts", index, "id"), "empty_id", "must not be empty"
-        if not any(turn.content.strip() for turn in prompt.turns()):
+    for section in ("dimensions", "prompts"):
+        yield from _check_ids(data, section)
+    for index, prompt in _entries(data, "prompts"):
+        if not _has_text(prompt):
             yield ("prompts", index), "empty_prompt", "has no text"
+    yield from _check_ko(data)
+    yield from _check_follows(data)
 
 
-def _duplicates(ids: list[str], section: str) -> Iterator[Finding]:
-    counts = Counter(ids)
+def _entries(data: Mapping[str, Any], section: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return the entries of a section that have an id, each with its index."""
+    entries = data.get(section)
+    return [
+        (index, entry)
+        for index, entry in enumerate(entries if isinstance(entries, list) else [])
+        if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
+    ]
+
+
+def _check_ids(data: Mapping[str, Any], section: str) -> Iterator[Finding]:
     seen: set[str] = set()
-    for index, one in enumerate(ids):
-        if counts[one] > 1 and one in seen:
+    for index, entry in _entries(data, section):
+        one = entry["id"]
+        if not one.strip():
+            yield (section, index, "id"), "empty_id", "must not be empty"
+        elif one in seen:
             yield (section, index, "id"), "duplicate_id", f"{one!r} is used more than once"
         seen.add(one)
 
 
-def _check_ko(suite: Suite) -> Iterator[Finding]:
-    rule = suite.ko_rule
-    if rule is None:
+def _has_text(prompt: Mapping[str, Any]) -> bool:
+    """Say whether a task says anything (the models see to it that there is one)."""
+    text, turns = prompt.get("text"), prompt.get("messages")
+    if text is None and isinstance(turns, list) and turns:
+        contents = [turn.get("content") if isinstance(turn, Mapping) else "?" for turn in turns]
+        return any(not isinstance(one, str) or one.strip() for one in contents)
+    return not isinstance(text, str) or bool(text.strip())
+
+
+def _check_ko(data: Mapping[str, Any]) -> Iterator[Finding]:
+    rule = data.get("ko_rule")
+    if not isinstance(rule, Mapping):
         return
-    if suite.dimension(rule.dimension) is None:
-        yield (
-            ("ko_rule", "dimension"),
-            "unknown_dimension",
-            f"there is no dimension {rule.dimension!r}",
-        )
-    if isinstance(rule.red_flag_scope, str):
-        return
-    known = {p.id for p in suite.prompts} | {f"group:{p.group}" for p in suite.prompts}
-    for index, entry in enumerate(rule.red_flag_scope):
-        if entry not in known:
+    dimension, scope = rule.get("dimension"), rule.get("red_flag_scope")
+    if isinstance(dimension, str) and dimension not in {
+        entry["id"] for _, entry in _entries(data, "dimensions")
+    }:
+        place = ("ko_rule", "dimension")
+        yield place, "unknown_dimension", f"there is no dimension {dimension!r}"
+    prompts = [entry for _, entry in _entries(data, "prompts")]
+    groups = {f"group:{p.get('group') or group_of(p['id'])}" for p in prompts}
+    known = {p["id"] for p in prompts} | groups
+    for index, entry in enumerate(scope if isinstance(scope, list) else []):
+        if isinstance(entry, str) and entry not in known:
             what = "group" if entry.startswith("group:") else "prompt"
-            name = entry.removeprefix("group:")
-            yield (
-                ("ko_rule", "red_flag_scope", index),
-                f"unknown_{what}",
-                f"there is no {what} {name!r}",
-            )
+            message = f"there is no {what} {entry.removeprefix('group:')!r}"
+            yield ("ko_rule", "red_flag_scope", index), f"unknown_{what}", message
 
 
-def _check_follows(suite: Suite) -> Iterator[Finding]:
-    by_id = {prompt.id: prompt for prompt in suite.prompts}
-    for index, prompt in enumerate(suite.prompts):
-        if prompt.follows is None:
-            continue
+def _check_follows(data: Mapping[str, Any]) -> Iterator[Finding]:
+    prompts = _entries(data, "prompts")
+    follows = {prompt["id"]: prompt.get("follows") for _, prompt in prompts}
+    for index, prompt in prompts:
+        before = prompt.get("follows")
         place = ("prompts", index, "follows")
-        if prompt.follows not in by_id:
-            yield place, "unknown_prompt", f"there is no prompt {prompt.follows!r}"
-        elif _runs_in_a_circle(prompt, by_id):
+        if not isinstance(before, str):
+            continue
+        if before not in follows:
+            yield place, "unknown_prompt", f"there is no prompt {before!r}"
+        elif _runs_in_a_circle(prompt["id"], follows):
             yield place, "circle", "these prompts follow each other in a circle"
 
 
-def _runs_in_a_circle(prompt: Prompt, by_id: dict[str, Prompt]) -> bool:
+def _runs_in_a_circle(prompt_id: str, follows: Mapping[str, Any]) -> bool:
     seen: set[str] = set()
-    step: Prompt | None = prompt
-    while step is not None and step.follows is not None:
-        if step.id in seen:
+    step: Any = prompt_id
+    while isinstance(step, str) and step in follows:
+        if step in seen:
             return True
-        seen.add(step.id)
-        step = by_id.get(step.follows)
+        seen.add(step)
+        step = follows[step]
     return False
 
 
 def _warnings(suite: Suite, document: YamlSource) -> tuple[Problem, ...]:
-    groups = case_collisions(prompt.id for prompt in suite.prompts)
+    sections = {
+        "dimensions": [dimension.id for dimension in suite.dimensions],
+        "prompts": [prompt.id for prompt in suite.prompts],
+    }
     return tuple(
         Problem(
             "case_collision",
-            document.where(("prompts",)),
+            document.where((section,)),
             f"ids differ only in case: {', '.join(group)}; their pages get a suffix",
         )
-        for group in groups
+        for section, ids in sections.items()
+        for group in case_collisions(ids)
     )

@@ -6,8 +6,10 @@ and texts. Here every scalar is a string, except under the few keys that hold nu
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +20,8 @@ from pydantic import BaseModel, ValidationError
 from touchstone.errors import InputError, Problem
 
 Loc = tuple[str | int, ...]
+Finding = tuple[Loc, str, str]
+"""Something wrong in a document: where, a code for scripts, a sentence."""
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 TYPED_KEYS = frozenset(
@@ -33,9 +37,17 @@ TYPED_TREES = frozenset({"parameters", "extra_body"})
 
 _INT = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_MAX_NODES = 1_000_000
+_MAX_NODES = 300_000
 _MAX_BYTES = 64_000_000
-_STR_TAG = "tag:yaml.org,2002:str"
+_MAX_DIGITS = 100
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_PLAIN_WORDS = (
+    (re.compile("^Input should be"), "must be"),
+    (re.compile(r"a valid dictionary( or instance of \w+)?"), "a map"),
+    (re.compile("a valid (tuple|list)"), "a list"),
+    (re.compile("a valid integer"), "a whole number"),
+    (re.compile("a valid "), "a "),
+)
 
 
 class _Loader(yaml.SafeLoader):
@@ -63,31 +75,50 @@ class YamlSource:
                 return f"{self.name}:{line}: {key}" if key else f"{self.name}:{line}"
         return self.name
 
+    def report(self, findings: Iterable[Finding]) -> None:
+        """Add findings to ``problems``, each with its file, line and key."""
+        self.problems += [Problem(code, self.where(loc), text) for loc, code, text in findings]
+
     def validate(self, model: type[ModelT], error: type[InputError], hint: str = "") -> ModelT:
-        """Return the document as ``model``, or raise ``error`` with every problem found."""
-        if not self.problems:
-            try:
-                return model.model_validate(self.data)
-            except ValidationError as failure:
-                self.problems += [
-                    Problem(code, self.where(loc), message)
-                    for loc, code, message in explain(failure, self.data)
-                ]
-        raise error(f"{self.name} can't be used:", self.problems, hint=hint)
+        """Return the document as ``model``, or raise ``error`` with every problem, by line."""
+        try:
+            valid = model.model_validate(self.data)
+        except ValidationError as failure:
+            self.report(explain(failure, self.data))
+        if self.problems:
+            self.problems.sort(key=self._line_of)
+            raise error(f"{self.name} can't be used:", self.problems, hint=hint)
+        return valid
+
+    def _line_of(self, problem: Problem) -> int:
+        found = re.match(r":(\d+)", problem.where.removeprefix(self.name))
+        return int(found[1]) if found else 0
 
 
 def read_text(path: Path, error: type[InputError], name: str = "") -> str:
     """Return a text file's content (UTF-8, a BOM is dropped), or raise ``error``."""
+    return decode_text(read_bytes(path, error, name), name or path.name, error)
+
+
+def decode_text(content: bytes, name: str, error: type[InputError]) -> str:
+    """Return the text that ``content`` holds (UTF-8, a BOM is dropped), or raise ``error``."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as failure:
+        line = content.count(b"\n", 0, failure.start) + 1
+        where = Problem("encoding", f"{name}:{line}", f"is not UTF-8 (byte {failure.start})")
+        raise error(f"{name} can't be read:", [where], hint="Save it as UTF-8.") from None
+
+
+def read_bytes(path: Path, error: type[InputError], name: str = "") -> bytes:
+    """Return a file's content, or raise ``error`` where it can't be read or is far too large."""
     label = name or path.name
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise error(
                 f"{label} is larger than {_MAX_BYTES // 1_000_000} MB; is it the right file?"
             )
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as failure:
-        where = Problem("encoding", f"{label}, byte {failure.start}", "is not UTF-8")
-        raise error(f"{label} can't be read:", [where], hint="Save it as UTF-8.") from None
+        return path.read_bytes()
     except OSError as failure:
         reason = failure.strerror or str(failure)
         raise error(f"{path} can't be read: {reason}.") from None
@@ -95,23 +126,20 @@ def read_text(path: Path, error: type[InputError], name: str = "") -> str:
 
 def parse_yaml(text: str, name: str, error: type[InputError]) -> YamlSource:
     """Parse one YAML document; syntax errors raise ``error`` with their line."""
+    lines = _Lines(text)
     try:
         node = yaml.compose(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as failure:
-        mark = failure.problem_mark or failure.context_mark
-        line = f":{mark.line + 1}" if mark else ""
-        message = " ".join(part for part in (failure.context, failure.problem) if part)
-        raise error(
-            f"{name} is not valid YAML:", [Problem("yaml", f"{name}{line}", message)]
-        ) from None
-    except yaml.YAMLError as failure:
-        raise error(f"{name} is not valid YAML: {failure}") from None
+    except (yaml.YAMLError, ValueError, OverflowError) as failure:
+        # PyYAML lets out ValueError and OverflowError for escapes and versions beyond all bounds.
+        line, message = _syntax_error(failure, lines)
+        where = f"{name}:{line}" if line else name
+        raise error(f"{name} is not valid YAML:", [Problem("yaml", where, message)]) from None
     except RecursionError:
         raise error(f"{name} is nested too deeply.") from None
     source = YamlSource(name)
     if node is not None:
         try:
-            source.data = _Builder(source).build(node, (), False)
+            source.data = _Builder(source, lines).build(node, (), False)
         except RecursionError:
             raise error(f"{name} refers to itself.") from None
         except OverflowError:
@@ -119,16 +147,46 @@ def parse_yaml(text: str, name: str, error: type[InputError]) -> YamlSource:
     return source
 
 
+def _syntax_error(failure: Exception, lines: _Lines) -> tuple[int | None, str]:
+    """Return the line of a syntax error and what is wrong there."""
+    if isinstance(failure, yaml.reader.ReaderError):
+        return lines.at(failure.position), _forbidden(failure.character)
+    if not isinstance(failure, yaml.MarkedYAMLError):
+        return None, "it holds an escape or a number beyond all bounds"
+    message = " ".join(part for part in (failure.context, failure.problem) if part)
+    mark, begun = failure.problem_mark, failure.context_mark
+    line = lines.at(mark.index) if mark else None
+    first = lines.at(begun.index) if begun else line
+    return line or first, message if first == line else f"{message} (it begins on line {first})"
+
+
+def _forbidden(character: int) -> str:
+    return f"holds a character that YAML forbids (U+{character:04X})"
+
+
+class _Lines:
+    """Line numbers as editors count them; YAML breaks lines at U+0085 and U+2028 as well."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [found.end() for found in _LINE_BREAK.finditer(text)]
+        self._last = len(text) - 1
+
+    def at(self, index: int) -> int:
+        """Return the line (from 1) of the character at ``index``; past the end, the last line."""
+        return bisect_right(self._starts, min(index, self._last)) + 1
+
+
 class _Builder:
-    def __init__(self, source: YamlSource) -> None:
+    def __init__(self, source: YamlSource, lines: _Lines) -> None:
         self.source = source
+        self.lines = lines
         self.count = 0
 
     def build(self, node: yaml.Node, loc: Loc, typed: bool) -> Any:
         self.count += 1
         if self.count > _MAX_NODES:
             raise OverflowError
-        self.source.lines.setdefault(loc, node.start_mark.line + 1)
+        self.source.lines.setdefault(loc, self.lines.at(node.start_mark.index))
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, loc, typed)
         if isinstance(node, yaml.SequenceNode):
@@ -146,15 +204,15 @@ class _Builder:
             if key in result:
                 self._problem(key_node, here, "duplicate_key", "stands here twice")
                 continue
-            self.source.lines[here] = key_node.start_mark.line + 1
-            result[key] = self.build(
-                value_node, here, typed or key in TYPED_TREES or key in TYPED_KEYS
-            )
+            self.source.lines[here] = self.lines.at(key_node.start_mark.index)
+            is_number = key in TYPED_KEYS and isinstance(value_node, yaml.ScalarNode)
+            result[key] = self.build(value_node, here, typed or is_number or key in TYPED_TREES)
         return result
 
     def _problem(self, node: yaml.Node, loc: Loc, code: str, message: str) -> None:
-        where = f"{self.source.name}:{node.start_mark.line + 1}: {_dotted(loc)}"
-        self.source.problems.append(Problem(code, where, message))
+        where = f"{self.source.name}:{self.lines.at(node.start_mark.index)}"
+        key = _dotted(loc)
+        self.source.problems.append(Problem(code, f"{where}: {key}" if key else where, message))
 
 
 def _scalar(node: yaml.Node, typed: bool) -> Any:
@@ -168,12 +226,14 @@ def _scalar(node: yaml.Node, typed: bool) -> Any:
         return value
     if value in {"true", "True", "TRUE", "false", "False", "FALSE"}:
         return value.lower() == "true"
-    if _INT.fullmatch(value) and len(value) < 20:
+    if _INT.fullmatch(value) and len(value) <= _MAX_DIGITS:
         return int(value)
-    return float(value) if _FLOAT.fullmatch(value) else value
+    if _FLOAT.fullmatch(value) and math.isfinite(float(value)):
+        return float(value)
+    return value
 
 
-def explain(failure: ValidationError, data: Any) -> list[tuple[Loc, str, str]]:
+def explain(failure: ValidationError, data: Any) -> list[Finding]:
     """Return pydantic's findings as (place, code, sentence), one for each place."""
     found: dict[Loc, tuple[str, str]] = {}
     for item in failure.errors(include_url=False):
@@ -192,7 +252,8 @@ def _real_loc(loc: Collection[str | int], data: Any) -> Loc:
     real: list[str | int] = []
     for part in loc:
         if isinstance(data, Mapping) and (part in data or str(part) in data):
-            data = data[part] if part in data else data[str(part)]
+            part = part if part in data else str(part)
+            data = data[part]
         elif isinstance(data, list | tuple) and isinstance(part, int) and part < len(data):
             data = data[part]
         else:
@@ -202,7 +263,8 @@ def _real_loc(loc: Collection[str | int], data: Any) -> Loc:
 
 
 def _sentence(message: str) -> str:
-    message = message.replace("Input should be", "must be").replace("valid ", "")
+    for pattern, words in _PLAIN_WORDS:
+        message = pattern.sub(words, message)
     return message[:300]
 
 

@@ -82,6 +82,31 @@ def endpoint_options(function: F) -> F:
     return function
 
 
+def parameter_option(function: F) -> F:
+    """Add ``--parameter``: whatever else a server understands."""
+    return click.option(
+        "--parameter",
+        "parameters",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Any other request parameter, e.g. frequency_penalty=0.5. Repeatable.",
+    )(function)
+
+
+def parse_parameters(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Return ``NAME=VALUE`` pairs as parameters; a value is JSON where it can be, else text."""
+    parameters: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--parameter takes NAME=VALUE, not {pair!r}.")
+        try:
+            parameters[name.strip()] = json.loads(value)
+        except ValueError:
+            parameters[name.strip()] = value
+    return parameters
+
+
 @contextlib.asynccontextmanager
 async def open_endpoint(
     spec: ModelSpec,

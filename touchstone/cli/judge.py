@@ -16,6 +16,8 @@ from touchstone.cli.common import (
     counting_progress,
     endpoint_options,
     open_endpoint,
+    parameter_option,
+    parse_parameters,
     say,
     shown,
     timestamp,
@@ -30,7 +32,7 @@ from touchstone.endpoints import Endpoint
 from touchstone.errors import BundleError, UsageError
 from touchstone.judge import JudgeRecord, RawReply, Work, judge_bundle
 from touchstone.judge_config import JudgeConfig, choose_mode, judge_fingerprint
-from touchstone.judge_prompt import PROMPT_VERSION
+from touchstone.judge_prompt import PROMPT_VERSION, template_sha256
 from touchstone.model_specs import ModelSpec
 from touchstone.models import JudgeEntry, JudgingMode, ModelReport, Verdict, Weights
 
@@ -115,6 +117,7 @@ class JudgeOptions:
     help="Seed of the order in which the judge reads the answers.",
 )
 @click.option("--redo", is_flag=True, help="Forget what this bundle's judge said, judge anew.")
+@parameter_option
 @endpoint_options
 def command(
     path: Path,
@@ -153,6 +156,7 @@ def _options(judge_name: str, options: dict[str, Any]) -> JudgeOptions:
     parameters: dict[str, Any] = {"temperature": options["temperature"]}
     if options["seed"] is not None:
         parameters["seed"] = options["seed"]
+    parameters |= parse_parameters(options["parameters"])
     config = JudgeConfig(
         calls="one" if options["one_call"] else "per-dimension",
         order_seed=options["order_seed"],
@@ -304,7 +308,7 @@ async def _entry(
         model=spec.name,
         weights_sha256=weights.sha256 if weights else None,
         parameters=config.recorded(),
-        language=bundle.suite.language,
+        template_sha256=template_sha256(bundle.suite.language),
         mode=config.mode,
         kind="ai",
     )

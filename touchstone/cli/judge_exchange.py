@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,13 +35,22 @@ def export_requests(path: Path) -> int:
             args = (bundle.suite, bundle.suite_sha256, entry.pair, material)
             writer.write_exchange(request, render_judge_request(*args, form.name))
             empty = render_judge_form(*args)
-            if form.exists() and form.read_bytes() != empty.encode():
-                say(f"{form}: kept, it is filled or belongs to an earlier request")
+            if form.exists() and not _is_unfilled(form.read_bytes(), empty):
+                say(f"{form}: kept, because it is filled in")
             else:
                 writer.write_exchange(form, empty)
             say(f"{request}: {len(material)} answers to judge")
     say(f"Give each request to the judge, fill its form, then: touchstone judge {path} --ingest")
     return 0
+
+
+def _is_unfilled(form: bytes, empty: str) -> bool:
+    """Say whether nobody has written into a form (it may be one of an earlier request)."""
+
+    def without_hash(text: bytes) -> bytes:
+        return re.sub(rb"(?m)^request_sha256: .*$", b"", text)
+
+    return without_hash(form) == without_hash(empty.encode("utf-8", "backslashreplace"))
 
 
 def ingest_responses(path: Path, files: Sequence[Path], *, redo: bool = False) -> int:

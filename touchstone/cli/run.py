@@ -18,6 +18,8 @@ from touchstone.cli.common import (
     endpoint_options,
     hardware,
     open_endpoint,
+    parameter_option,
+    parse_parameters,
     say,
     shown,
     timestamp,
@@ -100,6 +102,7 @@ class RunOptions:
     is_flag=True,
     help="Ask again what is finished; dependent verdicts and reports are dropped.",
 )
+@parameter_option
 @endpoint_options
 def command(
     suite_name: str,
@@ -145,6 +148,7 @@ def _specs(
         return load_model_specs(config_file)
     names = ("temperature", "top_p", "seed", "max_tokens")
     parameters = {name: options[name] for name in names if options[name] is not None}
+    parameters |= parse_parameters(options["parameters"])
     return [
         ModelSpec(
             model=name, variant=options["variant"], parameters=parameters, system=options["system"]

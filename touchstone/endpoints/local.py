@@ -29,8 +29,6 @@ __all__ = ["LocalEndpoint", "LocalServer", "engine_name", "open_local"]
 
 _SCRIPT = Path(__file__).with_name("local_server.py")
 _KEY_ENV = "TOUCHSTONE_LOCAL_KEY"
-_PATIENCE_S = 3.0
-"""How long a child may take to leave before it is asked less politely."""
 
 
 class LocalServer:
@@ -41,7 +39,8 @@ class LocalServer:
     processor threads. Inside the context, ``address`` is its URL and ``key`` the key it asks for,
     so that no other user and no web page can use it. The child ends with the context, and by
     itself when this process dies. Raises LocalModelError when it does not come up within
-    ``start_timeout_s`` seconds.
+    ``start_timeout_s`` seconds; a child that does not leave within ``stop_timeout_s`` seconds is
+    terminated, and after as long again killed.
     """
 
     def __init__(
@@ -53,6 +52,7 @@ class LocalServer:
         parallel: int = 1,
         threads: int = 1,
         start_timeout_s: float = 120.0,
+        stop_timeout_s: float = 3.0,
         script: Path = _SCRIPT,
     ) -> None:
         self.address = ""
@@ -66,6 +66,7 @@ class LocalServer:
             "threads": threads,
         }
         self._start_timeout_s = start_timeout_s
+        self._stop_timeout_s = stop_timeout_s
         self._script = script
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
@@ -164,19 +165,19 @@ class LocalServer:
         """End the child: close its input, then terminate, then kill; returns once it is gone."""
         process, log = self._process, self._log
         if process is not None:
-            await asyncio.shield(asyncio.to_thread(_end, process))
+            await asyncio.shield(asyncio.to_thread(_end, process, self._stop_timeout_s))
         if log is not None:
             log.close()
             self._log = None
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], patience_s: float) -> None:
     with contextlib.suppress(OSError):
         if process.stdin:
             process.stdin.close()
     for push in (process.terminate, process.kill):
         try:
-            process.wait(_PATIENCE_S)
+            process.wait(patience_s)
             break
         except subprocess.TimeoutExpired:
             push()

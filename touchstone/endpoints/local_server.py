@@ -2,7 +2,8 @@
 
 Imports nothing of the package, so that it starts fast and needs no import path. The first line on
 standard input is the configuration as JSON; the first line on standard output is the address, or
-an error, as JSON. End of input means that the parent is gone, however it went: the process ends.
+an error, as JSON. End of input means that the parent is gone, however it went: the process ends
+(llama.cpp holds Python's lock while it loads, so at that time only once the model is there).
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ def _catalogue(language: str) -> dict[str, tuple[str, ...]]:
     for message in messages:
         if message.id and not message.fuzzy:
             key = message.id if isinstance(message.id, str) else message.id[0]
-            forms = (message.string,) if isinstance(message.string, str) else message.string
+            strings = message.string or ""
+            forms = (strings,) if isinstance(strings, str) else tuple(strings)
             if all(forms):
-                found[key] = tuple(forms)
+                found[key] = forms
     return found

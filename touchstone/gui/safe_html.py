@@ -52,11 +52,11 @@ RENDERER_VERSION = 1
 
 MAX_MARKDOWN = 60_000
 """Code points; a longer text is shown raw."""
-MAX_STEPS = 400_000
+MAX_STEPS = 250_000
 """Block rules tried and tokens looked ahead at; lazy quotes and open brackets make both grow with
-the square of a text's length. A step takes 1 to 2 µs, an ordinary page some 500."""
-MAX_CELLS = 40_000
-"""Lines times columns, as short table rows are filled up with empty cells."""
+the square of a text's length. A step takes 1 to 2 µs, an ordinary answer needs 25."""
+MAX_TOKENS = 40_000
+"""Tags and text blocks; and lines times columns, as short table rows get empty cells."""
 MAX_DEPTH = 100
 """Elements inside one another; parsers drop and browsers flatten what lies deeper."""
 
@@ -233,7 +233,7 @@ _PARSER = _AnswerMarkdown()
 
 def _is_too_much(text: str) -> bool:
     columns = max((row.count("|") + 1 for row in _DELIMITER_ROW.findall(text)), default=0)
-    return len(text) > MAX_MARKDOWN or (text.count("\n") + 1) * columns > MAX_CELLS
+    return len(text) > MAX_MARKDOWN or (text.count("\n") + 1) * columns > MAX_TOKENS
 
 
 def _parse(text: str, first_heading: int) -> str | None:
@@ -254,7 +254,7 @@ def _parse(text: str, first_heading: int) -> str | None:
             token.tag = tokens[i + 2].tag = "td"  # an empty header names nothing
         elif token.type == "inline":
             token.children = list(_adapt_links(token.children or []))
-    if _depth(tokens) > MAX_DEPTH:
+    if len(tokens) > MAX_TOKENS or _depth(tokens) > MAX_DEPTH:
         return None
     cleaned = nh3.clean(
         _PARSER.renderer.render(tokens, _PARSER.options, {}),
@@ -303,18 +303,22 @@ def _keep_info(token: Token) -> None:
 
 
 def _adapt_links(tokens: list[Token]) -> Iterator[Token]:
-    """Show the title of a link behind it, and the address of a link that has no words."""
-    title, address = "", ""
+    """Show a link's title behind it, the address of one without words, and one without address."""
+    title, address, words = "", "", False
     for token in tokens:
         if token.type == "link_open":
             title, address = str(token.attrs.pop("title", "")), str(token.attrs["href"])
-        elif token.content.strip():
-            address = ""
-        elif token.type == "link_close" and address:
-            yield _text_token(address)
-        yield token
-        if token.type == "link_close" and title:
-            yield _text_token(f' "{title}"')
+            words = False
+            yield token if address else _text_token("[")
+        elif token.type == "link_close":
+            if address and not words:
+                yield _text_token(address)
+            yield token if address else _text_token("]()")
+            if title:
+                yield _text_token(f' "{title}"')
+        else:
+            words = words or bool(token.content.strip())
+            yield token
 
 
 def _depth(tokens: Sequence[Token]) -> int:
