@@ -21,7 +21,7 @@ _LEVELLED = {
     "…": "...",
     "|": " ",
 }
-_LINE_MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]*|#{1,6}[ \t]+|[*+•-][ \t]+)+")
+_LINE_MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]*|#{1,6}[ \t]+|[*+•–-][ \t]+)+")
 _INLINE_MARKS = re.compile(r"[*_~`]+")
 _RANGE = re.compile(r"\s*(?:–|-|—|bis|to|through)\s*")
 
@@ -53,10 +53,10 @@ def find_mentions(text: str, prompt_ids: Sequence[str]) -> list[Mention]:
     ``prompt_ids`` are in suite order. An id counts only as a whole word (``E1`` is not found in
     ``E10``), a longer id before a shorter one; ``E1–E3`` and ``E1 bis E3`` name all between.
     """
-    if not prompt_ids:
+    longest_first = sorted(filter(None, prompt_ids), key=lambda one: (-len(one), one))
+    if not longest_first:
         return []
-    longest_first = sorted(prompt_ids, key=lambda one: (-len(one), one))
-    alternatives = "|".join(re.escape(one) for one in longest_first if one)
+    alternatives = "|".join(re.escape(one) for one in longest_first)
     pattern = re.compile(rf"(?<![\w])(?:{alternatives})(?![\w])")
     found = list(pattern.finditer(text))
     mentions: list[Mention] = []

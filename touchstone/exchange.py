@@ -54,6 +54,12 @@ class FormJudge(Written):
     model: RawStr | None = None
 
 
+class FormMetrics(Metrics):
+    """QualityJudge's metrics in a form: an unknown key is a typing error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
 class FormVerdict(Written):
     """The judge's view of one answer."""
 
@@ -61,7 +67,7 @@ class FormVerdict(Written):
     category: RawStr | None = None
     rationale: RawStr = ""
     quotes: tuple[RawStr, ...] = ()
-    metrics: Metrics | None = None
+    metrics: FormMetrics | None = None
 
 
 class FormDimension(Written):
@@ -241,6 +247,25 @@ def render_judge_form(suite: Suite, suite_sha256: str, pair: Pair, answered: Ans
     return head + yaml.safe_dump(form, sort_keys=False, allow_unicode=True, width=100)
 
 
+def is_unfilled(text: str) -> bool:
+    """Say whether nobody has written into a form, whichever request it belongs to."""
+    try:
+        form = parse_yaml(text, "", ExchangeError).data
+    except ExchangeError:
+        return False
+    if not isinstance(form, dict) or set(form) != set(JudgeForm.model_fields):
+        return False
+    judge = form["judge"]
+    signed = not isinstance(judge, dict) or not _is_blank(judge.get("id"))
+    return not signed and _is_blank(form["verdicts"]) and _is_blank(form["report"])
+
+
+def _is_blank(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_blank(part) for part in value.values())
+    return value in (None, "", [])
+
+
 def read_judge_form(
     text: str,
     name: str,
@@ -253,9 +278,7 @@ def read_judge_form(
     Raises:
         ExchangeError: with every problem, each with file, line and key.
     """
-    # YAML forbids tabs as indentation, editors insert them all the same.
-    indented = re.sub(r"(?m)^[ \t]+", lambda match: match[0].expandtabs(4), text)
-    document = parse_yaml(indented, name, ExchangeError)
+    document = parse_yaml(_mended(text), name, ExchangeError)
     if not isinstance(document.data, dict):
         raise ExchangeError(f"{name} is no filled form: it holds no keys.")
     form = document.validate(JudgeForm, ExchangeError)
@@ -273,6 +296,18 @@ def read_judge_form(
             hint="Nothing of it was taken. Mend it and ingest it again.",
         )
     return _judgement(form, suite, answered, document)
+
+
+def _mended(text: str) -> str:
+    """Return a form without what editors and chat windows put around YAML, line by line.
+
+    Editors indent with tabs, which YAML forbids; an AI wraps its reply in a Markdown fence.
+    """
+    lines = re.sub(r"(?m)^[ \t]+", lambda match: match[0].expandtabs(4), text).split("\n")
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if filled and lines[filled[0]].startswith("```") and lines[filled[-1]].strip() == "```":
+        lines[filled[0]] = lines[filled[-1]] = ""
+    return "\n".join(lines)
 
 
 Finding = tuple[Loc, str, str]
@@ -371,7 +406,7 @@ def _verdicts(form: JudgeForm, judge: JudgeEntry, answered: Answered) -> Iterato
             category=given.category,
             rationale=given.rationale.strip(),
             quotes=given.quotes,
-            metrics=given.metrics,
+            metrics=given.metrics and Metrics.model_validate(given.metrics.model_dump()),
             source="human" if judge.kind == "human" else "judge",
             judge=judge.fingerprint,
             parse="strict",

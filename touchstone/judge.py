@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from touchstone.endpoints import ChatReply, ChatRequest, Endpoint
 from touchstone.errors import EndpointError
 from touchstone.evidence import locate_quote
 from touchstone.judge_config import (
-    BYTES_PER_TOKEN,
-    CONTEXT_SHARE,
     JudgeConfig,
+    TokenGauge,
     estimate_tokens,
+    fit_evidence,
     nonce_for,
+    prompt_room,
+    reply_room,
 )
 from touchstone.judge_prompt import Item, JudgeTexts
 from touchstone.judge_reply import (
@@ -23,9 +26,11 @@ from touchstone.judge_reply import (
     EVIDENCE_SCHEMA,
     VERDICT_SCHEMA,
     DimensionResult,
+    VerdictResult,
     parse_dimension_report,
     parse_evidence_items,
     parse_verdict,
+    report_schema,
 )
 from touchstone.models import (
     Answer,
@@ -43,6 +48,7 @@ from touchstone.models import (
 from touchstone.streaming import stream, work_off
 
 Pair = tuple[str, str]
+UsableT = TypeVar("UsableT")
 
 MOST_ASKED_AGAIN = 2
 """How often a judge is asked again for what is missing."""
@@ -59,14 +65,27 @@ class RawReply:
 
 @dataclass(frozen=True)
 class Missing:
-    """No usable reply: why, and whether the request itself failed (so that it can be repeated)."""
+    """No usable reply, and why; with ``parse`` error the request failed and is made again."""
 
     reason: str
-    failed_request: bool = False
+    parse: Literal["missing", "error"] = "missing"
+    seconds: float = 0.0
 
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one dimension; ``parse`` is ``error`` while it has to be asked (again)."""
+
+    score: int | None = None
+    rationale: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    reason: str | None = None
+    parse: str = "missing"
+
+
+_NOT_YET = Outcome(reason="not judged yet", parse="error")
 
 JudgeRecord = RawReply | Verdict | ModelReport
-Keep = Callable[[RawReply], None]
 
 
 def _build_dimension_prompt(
@@ -96,27 +115,21 @@ def _is_red(item: Item) -> bool:
     return item.verdict is not None and item.verdict.flag == "red"
 
 
+@dataclass
 class Judge:
     """One judge at work on one (model, variant): asks, keeps raw replies, parses, asks again."""
 
-    def __init__(
-        self,
-        suite: Suite,
-        endpoint: Endpoint,
-        config: JudgeConfig,
-        *,
-        fingerprint: str,
-        nonce: str,
-        context: int | None,
-        keep: Keep,
-    ) -> None:
-        self.suite = suite
-        self.endpoint = endpoint
-        self.config = config
-        self.fingerprint = fingerprint
-        self.texts = JudgeTexts(suite, nonce)
-        self.context = context
-        self.keep = keep
+    suite: Suite
+    endpoint: Endpoint
+    config: JudgeConfig
+    fingerprint: str
+    nonce: str
+    context: int | None
+    keep: Callable[[RawReply], None]
+    gauge: TokenGauge = field(default_factory=TokenGauge)
+
+    def __post_init__(self) -> None:
+        self.texts = JudgeTexts(self.suite, self.nonce)
 
     async def verdict(self, prompt: Prompt, answer: Answer) -> Verdict:
         """Return the judge's view of one answer; without a usable reply its flag is None."""
@@ -130,113 +143,121 @@ class Judge:
         if answer.is_empty:
             reason = f"no answer: {answer.error.type}" if answer.error else "the answer is empty"
             return verdict.model_copy(update={"source": "rule", "reason": reason})
-        messages = self._about_one(Item(prompt, answer), self.texts.say("verdict"))
-        seconds, attempt = 0.0, 0
-        reason, parse = "no reply", "missing"
-        for attempt in range(MOST_ASKED_AGAIN + 1):
-            reply = await self._chat(messages, VERDICT_SCHEMA, answer.pair, answer.prompt_id)
-            if isinstance(reply, Missing):
-                reason = reply.reason
-                parse = "error" if reply.failed_request else "missing"
-                break
-            seconds += reply.duration_s
-            result = parse_verdict(
-                reply.text, finish_reason=reply.finish_reason, reasoning=reply.reasoning
-            )
-            if result.flag is not None:
-                return verdict.model_copy(
-                    update={
-                        "flag": result.flag,
-                        "category": result.category,
-                        "rationale": result.rationale,
-                        "quotes": result.quotes,
-                        "duration_s": round(seconds, 3),
-                        "parse": result.parse if attempt == 0 else "retried",
-                    }
-                )
-            reason = result.reason or "no flag found"
-            messages = self._again(messages, reply, reason)
-        update = {"reason": reason, "parse": parse, "duration_s": round(seconds, 3)}
-        return verdict.model_copy(update=update)
+        messages = self.texts.about_one(Item(prompt, answer), self.texts.say("verdict"))
+        reply = await self._until_usable(
+            messages, VERDICT_SCHEMA, answer.pair, answer.prompt_id, _read_verdict
+        )
+        if isinstance(reply, Missing):
+            update = {"reason": reply.reason, "parse": reply.parse, "duration_s": reply.seconds}
+            return verdict.model_copy(update=update)
+        result, attempt, seconds = reply
+        return verdict.model_copy(
+            update={
+                "flag": result.flag,
+                "category": result.category,
+                "rationale": result.rationale,
+                "quotes": result.quotes,
+                "reason": None if result.flag else result.reason,
+                "duration_s": seconds,
+                "parse": "retried" if attempt else result.parse,
+            }
+        )
 
-    async def note_evidence(self, prompt: Prompt, answer: Answer) -> tuple[Evidence, ...]:
+    async def note_evidence(self, prompt: Prompt, answer: Answer) -> tuple[Evidence, ...] | Missing:
         """Return what the judge notes about one answer; quotes that do not stand in it are out."""
         if answer.is_empty:
             return ()
-        messages = self._about_one(Item(prompt, answer), self.texts.map_task(prompt))
-        subject = f"{answer.prompt_id} evidence"
-        reply = await self._chat(messages, EVIDENCE_SCHEMA, answer.pair, subject)
-        if isinstance(reply, Missing):
-            return ()
-        items, _ = parse_evidence_items(
-            reply.text,
-            prompt_ids=[prompt.id],
-            finish_reason=reply.finish_reason,
-            reasoning=reply.reasoning,
+
+        def read(reply: ChatReply) -> tuple[tuple[Evidence, ...] | None, str]:
+            items, reason = parse_evidence_items(
+                reply.text,
+                prompt_ids=[prompt.id],
+                finish_reason=reply.finish_reason,
+                reasoning=reply.reasoning,
+            )
+            return (None if reason else items), reason or ""
+
+        noted = await self._until_usable(
+            self.texts.about_one(Item(prompt, answer), self.texts.map_task(prompt)),
+            EVIDENCE_SCHEMA,
+            answer.pair,
+            f"{answer.prompt_id} evidence",
+            read,
         )
-        return tuple(item for item in items if _holds(item, answer))
+        if isinstance(noted, Missing):
+            return noted
+        return tuple(item for item in noted[0] if _holds(item, answer))
 
     async def score(
         self, pair: Pair, items: Sequence[Item], dimensions: Sequence[Dimension]
-    ) -> dict[str, DimensionResult | Missing]:
-        """Return a result for each dimension; what is missing is asked for again, twice at most."""
+    ) -> dict[str, Outcome]:
+        """Return what became of each dimension; what is missing is asked for again, twice at most.
+
+        A null that the judge meant is an answer.
+        """
         messages = _build_dimension_prompt(self.texts, items, dimensions, mode=self.config.mode)
         left = list(dimensions)
-        results: dict[str, DimensionResult | Missing] = {}
+        outcomes: dict[str, Outcome] = {}
         for attempt in range(MOST_ASKED_AGAIN + 1):
-            subject = left[0].id if len(left) == 1 else "dimensions"
-            reply = await self._chat(messages, _schema_for(left), pair, subject)
+            one = left[0].id if len(left) == 1 else None
+            schema = DIMENSION_SCHEMA if one else report_schema([d.id for d in left])
+            reply = await self._chat(messages, schema, pair, one or "dimensions")
             if isinstance(reply, Missing):
-                results.update({dimension.id: reply for dimension in left})
-                break
+                lost = Outcome(reason=reply.reason, parse=reply.parse)
+                return outcomes | {dimension.id: lost for dimension in left}
             parsed = parse_dimension_report(
                 reply.text,
                 left,
-                prompt_ids=[prompt.id for prompt in self.suite.prompts],
+                prompt_ids=[item.prompt.id for item in items],
                 finish_reason=reply.finish_reason,
                 reasoning=reply.reasoning,
-                asked=left[0].id if len(left) == 1 else None,
+                asked=one,
             )
-            results.update(_marked(parsed, attempt))
+            outcomes |= {key: _outcome(result, attempt) for key, result in parsed.items()}
             left = [d for d in left if parsed[d.id].score is None and not parsed[d.id].honest_null]
             if not left:
                 break
             reasons = "; ".join(f"{d.id}: {parsed[d.id].reason}" for d in left)
-            messages = self._again(messages, reply, reasons)
-        return results
-
-    def _about_one(self, item: Item, task: str) -> tuple[Message, ...]:
-        return (
-            Message(role="system", content=self.texts.system()),
-            Message(role="user", content=f"{self.texts.material(item)}\n\n{task}"),
-        )
+            messages = self.texts.again(messages, reply.text, reasons)
+        return outcomes
 
     def fitting(self, items: Sequence[Item]) -> list[Item]:
-        """Return the items with as much noted evidence of each answer as the context takes.
-
-        The first items of an answer are its most telling ones. In single mode nothing is left out.
-        """
+        """Return the items with as much noted evidence as the context takes (single mode: all)."""
         if self.config.mode == "single" or self.context is None:
             return list(items)
-        room = CONTEXT_SHARE * self.context - min(self.config.max_tokens, self.context // 4)
-        most = max((len(item.evidence or ()) for item in items), default=0)
-        for limit in range(most, 0, -1):
-            shown = [replace(item, evidence=(item.evidence or ())[:limit]) for item in items]
-            dimensions = self.suite.dimensions[:1]
-            messages = _build_dimension_prompt(self.texts, shown, dimensions, mode="map-reduce")
-            if sum(estimate_tokens(message.content) for message in messages) <= room:
-                return shown
-        return [replace(item, evidence=(item.evidence or ())[:1]) for item in items]
+        dimensions = list(self.suite.dimensions)
+        if self.config.calls != "one":
+            dimensions = [max(dimensions, key=lambda d: len(self.texts.dimension_task(d)))]
 
-    def _again(
-        self, messages: tuple[Message, ...], reply: ChatReply, reason: str
-    ) -> tuple[Message, ...]:
-        said = reply.text[:2000] or "–"
-        return (
-            *messages[:2],
-            Message(role="assistant", content=said),
-            Message(role="user", content=self.texts.say("again", reason=reason)),
-        )
+        def tokens(shown: Sequence[Item]) -> int:
+            messages = _build_dimension_prompt(self.texts, shown, dimensions, mode="map-reduce")
+            return sum(estimate_tokens(message.content) for message in messages)
+
+        return fit_evidence(items, tokens, prompt_room(self.context, self.config.max_tokens))
+
+    async def _until_usable(
+        self,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any],
+        pair: Pair,
+        subject: str,
+        read: Callable[[ChatReply], tuple[UsableT | None, str]],
+    ) -> tuple[UsableT, int, float] | Missing:
+        """Ask, and ask again with the reason, until ``read`` finds something in a reply.
+
+        Returns it with the number of the attempt (from 0) and the seconds of all of them.
+        """
+        seconds, reason = 0.0, ""
+        for attempt in range(MOST_ASKED_AGAIN + 1):
+            reply = await self._chat(messages, schema, pair, subject)
+            seconds += reply.seconds if isinstance(reply, Missing) else reply.duration_s
+            if isinstance(reply, Missing):
+                return replace(reply, seconds=round(seconds, 3))
+            value, reason = read(reply)
+            if value is not None:
+                return value, attempt, round(seconds, 3)
+            messages = self.texts.again(messages, reply.text, reason)
+        return Missing(reason, seconds=round(seconds, 3))
 
     async def _chat(
         self,
@@ -245,30 +266,49 @@ class Judge:
         pair: Pair,
         subject: str,
     ) -> ChatReply | Missing:
-        size = sum(len(m.content.encode("utf-8", "surrogatepass")) for m in messages)
+        asked = "\n".join(message.content for message in messages)
         output = self.config.max_tokens
-        if self.context and size / BYTES_PER_TOKEN > self.context - min(output, self.context // 4):
-            needed = size // BYTES_PER_TOKEN + output
-            return Missing(
-                f"does not fit the judge's context (about {needed} tokens, {self.context} there)"
-            )
+        about = self.gauge.tokens(asked)
+        if self.context and about > self.context - reply_room(self.context, output):
+            size = f"about {about + output} tokens, {self.context} there"
+            return Missing(f"does not fit the judge's context ({size})")
         parameters = {**self.config.parameters, "max_tokens": output}
         try:
             reply = await self.endpoint.chat(
                 ChatRequest(messages, parameters, schema=schema, schema_name="judgement")
             )
         except EndpointError as failure:
-            return Missing(f"judge request failed: {failure.message}", failed_request=True)
+            if failure.kind == "context_length":
+                return Missing(f"does not fit the judge's context: {failure.message}")
+            return Missing(f"judge request failed: {failure.message}", parse="error")
         self.keep(RawReply(pair, subject, _raw_bytes(reply)))
-        seen = reply.usage.prompt_tokens if reply.usage else None
-        if seen is not None and seen * 10 < size:
-            about = size // BYTES_PER_TOKEN
-            return Missing(f"the server cut the prompt: {seen} tokens read of about {about}")
+        counted = reply.usage.prompt_tokens if reply.usage else None
+        if counted is not None and self.gauge.was_cut(asked, counted):
+            size = f"{counted} tokens read of about {about}"
+            return Missing(f"the server cut the prompt: {size}", seconds=reply.duration_s)
         return reply
 
 
+def _read_verdict(reply: ChatReply) -> tuple[VerdictResult | None, str]:
+    result = parse_verdict(reply.text, finish_reason=reply.finish_reason, reasoning=reply.reasoning)
+    # A null that the judge meant is an answer too.
+    usable = result.flag is not None or result.parse != "missing"
+    return (result if usable else None), result.reason or "no flag found"
+
+
+def _outcome(result: DimensionResult, attempt: int) -> Outcome:
+    usable = result.score is not None or result.honest_null
+    return Outcome(
+        result.score,
+        result.rationale,
+        result.evidence,
+        None if result.score is not None else result.reason or "no score found",
+        "retried" if usable and attempt else result.parse,
+    )
+
+
 def _raw_bytes(reply: ChatReply) -> bytes:
-    text = reply.text or reply.reasoning or ""
+    text = reply.text if reply.text.strip() else reply.reasoning or reply.text
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -276,73 +316,89 @@ def _holds(item: Evidence, answer: Answer) -> bool:
     return not item.quote or locate_quote(item.quote, answer.text).kind != "unverifiable"
 
 
-def _schema_for(dimensions: Sequence[Dimension]) -> Mapping[str, Any]:
-    one: Mapping[str, Any] = DIMENSION_SCHEMA
-    if len(dimensions) == 1:
-        return one
-    ids = [dimension.id for dimension in dimensions]
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(ids, one),
-        "required": ids,
-        "additionalProperties": False,
-    }
-
-
-def _marked(results: Mapping[str, DimensionResult], attempt: int) -> dict[str, DimensionResult]:
-    if attempt == 0:
-        return dict(results)
-    return {
-        key: replace(value, parse="retried") if value.score is not None else value
-        for key, value in results.items()
-    }
-
-
 async def score_dimensions(
-    judge: Judge, pair: Pair, items: Sequence[Item], *, of: int
+    judge: Judge,
+    pair: Pair,
+    items: Sequence[Item],
+    *,
+    of: int,
+    earlier: ModelReport | None = None,
+    emit: Callable[[ModelReport], None] | None = None,
 ) -> ModelReport:
     """Return the holistic report of one (model, variant), missing scores with their reason.
 
     ``items`` are its prompts with answers, verdicts and, in map-reduce mode, noted evidence;
-    ``of`` is the number of prompts in the suite. A report is made even if every score is missing.
+    ``of`` is the number of prompts in the suite. Dimensions that ``earlier`` holds are not asked
+    again; ``emit`` gets the report as far as it is after every call but the last. A report is
+    made even if every score is missing.
     """
-    dimensions = judge.suite.dimensions
     shown = judge.fitting(items)
-    if judge.config.calls == "one":
-        results = await judge.score(pair, shown, dimensions)
-    else:
-        results = {}
-        for dimension in dimensions:
-            results |= await judge.score(pair, shown, [dimension])
-    scored = {key: value for key, value in results.items() if isinstance(value, DimensionResult)}
+    outcomes = dict.fromkeys((d.id for d in judge.suite.dimensions), _NOT_YET)
+    if all(item.answer.is_empty for item in items):
+        outcomes = dict.fromkeys(outcomes, Outcome(reason="there is no answer to judge"))
+    outcomes |= standing_outcomes(earlier)
+    left = [d for d in judge.suite.dimensions if outcomes[d.id].parse == "error"]
+    calls = [[dimension] for dimension in left] if judge.config.calls != "one" else [left]
+    for number, call in enumerate(calls if left else ()):
+        if number and emit is not None:
+            emit(_report(judge, pair, outcomes, items, shown, of))
+        outcomes |= await judge.score(pair, shown, call)
+    return _report(judge, pair, outcomes, items, shown, of)
+
+
+def standing_outcomes(report: ModelReport | None) -> dict[str, Outcome]:
+    """Return what a report says about the dimensions that need not be asked (again)."""
+    if report is None:
+        return {}
+    return {
+        key: Outcome(
+            score,
+            report.dim_rationales.get(key, ""),
+            report.evidence.get(key, ()),
+            report.issue(key),
+            report.parse.get(key, "missing"),
+        )
+        for key, score in report.dim_scores.items()
+        if report.parse.get(key) != "error"
+    }
+
+
+def _report(
+    judge: Judge,
+    pair: Pair,
+    outcomes: Mapping[str, Outcome],
+    items: Sequence[Item],
+    shown: Sequence[Item],
+    of: int,
+) -> ModelReport:
     return ModelReport(
         model=pair[0],
         variant=pair[1],
-        dim_scores={d.id: scored[d.id].score if d.id in scored else None for d in dimensions},
-        dim_rationales={key: value.rationale for key, value in scored.items() if value.rationale},
-        evidence={key: value.evidence for key, value in scored.items() if value.evidence},
+        dim_scores={key: one.score for key, one in outcomes.items()},
+        dim_rationales={key: one.rationale for key, one in outcomes.items() if one.rationale},
+        evidence={key: one.evidence for key, one in outcomes.items() if one.evidence},
         parse_issues=tuple(
-            ParseIssue(dimension=key, reason=value.reason or "no score found")
-            for key, value in results.items()
-            if isinstance(value, Missing) or value.score is None
+            ParseIssue(dimension=key, reason=one.reason or "no score found")
+            for key, one in outcomes.items()
+            if one.score is None
         ),
         judge=judge.fingerprint,
         mode=judge.config.mode,
         saw=_saw(items, shown, of, judge.config.mode),
-        parse={
-            key: "missing" if isinstance(value, Missing) else value.parse
-            for key, value in results.items()
-        },
+        parse={key: one.parse for key, one in outcomes.items()},
     )
 
 
 def _saw(items: Sequence[Item], shown: Sequence[Item], of: int, mode: JudgingMode) -> Saw:
-    answers = sum(not item.answer.is_empty for item in items)
+    answered = [item for item in items if not item.answer.is_empty]
     if mode == "single":
-        return Saw(answers=answers, of=of)
-    noted = sum(len(item.evidence or ()) for item in items)
-    seen = sum(len(item.evidence or ()) for item in shown)
-    return Saw(answers=answers, of=of, evidence=seen, evidence_of=noted)
+        return Saw(answers=len(answered), of=of)
+    return Saw(
+        answers=sum(item.evidence is not None or _is_red(item) for item in answered),
+        of=of,
+        evidence=sum(len(item.evidence or ()) for item in shown),
+        evidence_of=sum(len(item.evidence or ()) for item in items),
+    )
 
 
 @dataclass(frozen=True)
@@ -350,7 +406,8 @@ class Work:
     """What is there to judge of one (model, variant), and what was judged before.
 
     ``verdicts`` maps prompt ids to verdicts that stand; a verdict whose request failed is not
-    among them. ``report`` is the finished report, or None.
+    among them. ``report`` is the report so far: with all verdicts there, only its open dimensions
+    are asked for; with a new verdict all of it, for it rests on them.
     """
 
     pair: Pair
@@ -363,6 +420,11 @@ class Work:
         """The answers that have no verdict yet."""
         return [(p, answer) for p, answer in self.answers if p.id not in self.verdicts]
 
+    def open_dimensions(self, suite: Suite) -> list[str]:
+        """Return the dimensions that have to be asked for (again)."""
+        standing = {} if self.open_verdicts else standing_outcomes(self.report)
+        return [d.id for d in suite.dimensions if d.id not in standing]
+
 
 async def judge_bundle(
     suite: Suite,
@@ -373,35 +435,30 @@ async def judge_bundle(
     fingerprint: str,
     answers_sha256: str,
     context: int | None,
-) -> AsyncIterator[JudgeRecord]:
+) -> AsyncGenerator[JudgeRecord, None]:
     """Yield raw replies, verdicts and reports as they come, model by model.
 
-    A raw reply comes before what was read from it, so that nothing is lost in between. What
-    ``work`` holds already is not asked again.
+    A raw reply comes before what was read from it, so that nothing is lost in between. A report
+    comes after every call for it, each time with one score more: the last one counts. What
+    ``work`` holds already is not asked again. Close it (``contextlib.aclosing``) to stop early.
     """
+    gauge = TokenGauge()
 
     async def produce(emit: Callable[[JudgeRecord], None]) -> None:
         for one in work:
-            if one.report is not None and not one.open_verdicts:
-                continue
-            judge = Judge(
-                suite,
-                endpoint,
-                config,
-                fingerprint=fingerprint,
-                nonce=nonce_for(answers_sha256, *one.pair),
-                context=context,
-                keep=emit,
-            )
-            await _judge_pair(judge, one, emit)
+            if one.answers and one.open_dimensions(suite):
+                nonce = nonce_for(answers_sha256, *one.pair)
+                judge = Judge(suite, endpoint, config, fingerprint, nonce, context, emit, gauge)
+                await _judge_pair(judge, one, emit)
 
-    async for record in stream(produce):
-        yield record
+    async with aclosing(stream(produce)) as records:
+        async for record in records:
+            yield record
 
 
 async def _judge_pair(judge: Judge, work: Work, emit: Callable[[JudgeRecord], None]) -> None:
     verdicts = dict(work.verdicts)
-    noted: dict[str, tuple[Evidence, ...]] = {}
+    noted: dict[str, tuple[Evidence, ...] | Missing] = {}
 
     async def judge_answer(prompt: Prompt, answer: Answer) -> None:
         verdicts[prompt.id] = verdict = await judge.verdict(prompt, answer)
@@ -411,13 +468,32 @@ async def _judge_pair(judge: Judge, work: Work, emit: Callable[[JudgeRecord], No
         noted[prompt.id] = await judge.note_evidence(prompt, answer)
 
     limit = judge.config.concurrency
+    earlier = None if work.open_verdicts else work.report
     await work_off((judge_answer(*pair) for pair in work.open_verdicts), limit)
-    if work.report is not None:
-        return
     if judge.config.mode == "map-reduce":
         await work_off((note(*pair) for pair in work.answers), limit)
-    items = [Item(p, a, verdicts.get(p.id), noted.get(p.id)) for p, a in work.answers]
+    items = []
+    for prompt, answer in _in_judging_order(judge, work.answers):
+        notes = noted.get(prompt.id)
+        seen = None if isinstance(notes, Missing) else notes
+        items.append(Item(prompt, answer, verdicts.get(prompt.id), seen))
+    of = len(judge.suite.prompts)
+    failed = [one for one in noted.values() if isinstance(one, Missing) and one.parse == "error"]
+    if failed:
+        # Half of the evidence would pass for all of it.
+        lost = Outcome(reason=failed[0].reason, parse="error")
+        outcomes = dict.fromkeys((d.id for d in judge.suite.dimensions), lost)
+        outcomes |= standing_outcomes(earlier)
+        emit(_report(judge, work.pair, outcomes, items, items, of))
+        return
+    emit(await score_dimensions(judge, work.pair, items, of=of, earlier=earlier, emit=emit))
+
+
+def _in_judging_order(
+    judge: Judge, answers: Sequence[tuple[Prompt, Answer]]
+) -> list[tuple[Prompt, Answer]]:
+    """Return the answers as the judge reads them: one order for all models, favouring none."""
+    order = [prompt.id for prompt in judge.suite.prompts]
     if judge.config.order_seed is not None:
-        # One order for all models, so that position favours none of them.
-        random.Random(judge.config.order_seed).shuffle(items)  # noqa: S311
-    emit(await score_dimensions(judge, work.pair, items, of=len(judge.suite.prompts)))
+        random.Random(judge.config.order_seed).shuffle(order)  # noqa: S311
+    return sorted(answers, key=lambda pair: order.index(pair[0].id))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from touchstone.judge_prompt import Item, JudgeTexts
@@ -16,6 +17,10 @@ BYTES_PER_TOKEN = 3
 
 CONTEXT_SHARE = 0.7
 """How much of the context window prompt and reply may fill; the rest is for estimate errors."""
+
+_MOST_BYTES_PER_TOKEN = 10
+_UNLIKELY = 1.6
+_RUNS = re.compile(r"(.)\1{7,}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -76,10 +81,73 @@ def estimate_tokens(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN + 1
 
 
+def reply_room(context: int, max_tokens: int) -> int:
+    """Return the tokens of a context window that are kept for the reply: a quarter at most."""
+    return min(max_tokens, context // 4)
+
+
+def prompt_room(context: int, max_tokens: int) -> float:
+    """Return the tokens a prompt may have by a cautious estimate, in a context of ``context``."""
+    return CONTEXT_SHARE * context - reply_room(context, max_tokens)
+
+
+class TokenGauge:
+    """How many tokens a server makes of a prompt, learned from what it counted before.
+
+    Some servers cut a prompt that is too long and say nothing; their count gives them away.
+    """
+
+    def __init__(self) -> None:
+        self._bytes_per_token: float | None = None
+
+    def tokens(self, prompt: str) -> int:
+        """Return an estimate of the tokens in a prompt, cautious until the server has counted."""
+        return int(_weight(prompt) / max(BYTES_PER_TOKEN, self._bytes_per_token or 0)) + 1
+
+    def was_cut(self, prompt: str, counted: int) -> bool:
+        """Say whether a server that counted so few tokens can't have read the whole prompt.
+
+        A count that is likely is learned from.
+        """
+        ratio = _weight(prompt) / max(counted, 1)
+        known = self._bytes_per_token
+        if ratio > (_MOST_BYTES_PER_TOKEN if known is None else _UNLIKELY * known):
+            return True
+        self._bytes_per_token = max(known or 0, ratio)
+        return False
+
+
+def _weight(prompt: str) -> int:
+    """Return the bytes of a prompt; the same character over and over is one token or two."""
+    return len(_RUNS.sub(lambda run: run[1] * 8, prompt).encode("utf-8", "surrogatepass"))
+
+
+def fit_evidence(
+    items: Sequence[Item], tokens: Callable[[Sequence[Item]], int], room: float
+) -> list[Item]:
+    """Return the items with as much noted evidence of each answer as fits into ``room`` tokens.
+
+    The first pieces of evidence of an answer are its most telling ones; one of each is kept.
+    """
+    most = max((len(item.evidence or ()) for item in items), default=0)
+    shown = list(items)
+    for limit in range(most, 0, -1):
+        shown = [
+            replace(item, evidence=None if item.evidence is None else item.evidence[:limit])
+            for item in items
+        ]
+        if tokens(shown) <= room:
+            break
+    return shown
+
+
 def choose_mode(
     suite: Suite, answers: Iterable[Answer], context: int | None, output: int
 ) -> JudgingMode:
-    """Return ``single`` if all answers of every model fit the judge's context, else map-reduce."""
+    """Return ``single`` if all answers of every model fit the judge's context, else map-reduce.
+
+    ``context`` and ``output`` (the longest reply) are in tokens.
+    """
     if context is None:
         return "single"
     texts = JudgeTexts(suite, "0" * 16)
@@ -92,5 +160,5 @@ def choose_mode(
     overhead = estimate_tokens(texts.system()) + max(
         estimate_tokens(texts.dimension_task(dimension)) for dimension in suite.dimensions
     )
-    fits = max(sizes.values(), default=0) + overhead <= CONTEXT_SHARE * context - output
+    fits = max(sizes.values(), default=0) + overhead <= prompt_room(context, output)
     return "single" if fits else "map-reduce"

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from touchstone.models import Answer, Dimension, Evidence, Prompt, Suite, Verdict, pick_text
+from touchstone.models import (
+    Answer,
+    Dimension,
+    Evidence,
+    Message,
+    Prompt,
+    Suite,
+    Verdict,
+    pick_text,
+)
 
 PROMPT_VERSION = 1
 
@@ -272,13 +281,9 @@ class JudgeTexts:
         else:
             lines += self._noted(item)
         if item.verdict is not None and item.verdict.flag is not None:
-            rationale = self._defused(item.verdict.rationale)
+            rationale = self._inline(item.verdict.rationale)
             lines.append(self.say("verdict_line", flag=item.verdict.flag, rationale=rationale))
         return "\n".join(lines)
-
-    def materials(self, items: Iterable[Item], *, in_full: bool = True) -> str:
-        """Return all tasks with their answers, in the order given."""
-        return "\n\n".join(self.material(item, in_full=in_full) for item in items)
 
     def dimension_task(self, dimension: Dimension) -> str:
         """Return the task of judging one dimension, and the form of the reply."""
@@ -304,6 +309,24 @@ class JudgeTexts:
         """Return the task of noting evidence from one answer."""
         names = ", ".join(self.dimension_name(d) for d in self.suite.dimensions)
         return self.say("map", dimensions=names, id=prompt.id)
+
+    def about_one(self, item: Item, task: str) -> tuple[Message, ...]:
+        """Return the messages that put one answer before the judge, with a task."""
+        return (
+            Message(role="system", content=self.system()),
+            Message(role="user", content=f"{self.material(item)}\n\n{task}"),
+        )
+
+    def again(self, messages: Sequence[Message], said: str, reason: str) -> tuple[Message, ...]:
+        """Return a question asked again after the reply ``said``, which had ``reason`` against it.
+
+        Only the last reply is repeated, and not all of a long one.
+        """
+        return (
+            *messages[:2],
+            Message(role="assistant", content=said[:2000] or "–"),
+            Message(role="user", content=self.say("again", reason=reason)),
+        )
 
     def dimension_name(self, dimension: Dimension) -> str:
         """Return id and name of a dimension."""
@@ -351,7 +374,7 @@ class JudgeTexts:
     def _answer(self, item: Item) -> list[str]:
         if item.answer.is_empty:
             reason = item.answer.error.type if item.answer.error else "empty"
-            return [self.say("no_answer", reason=reason)]
+            return [self.say("no_answer", reason=self._inline(reason))]
         lines = [self.say("answer"), self.fence(item.answer.text)]
         if item.answer.finish_reason == "length":
             lines.append(self.say("cut"))
@@ -368,6 +391,11 @@ class JudgeTexts:
             for one in item.evidence
         ]
         return [self.say("evidence_line"), self.fence("\n".join(notes))]
+
+    def _inline(self, text: str) -> str:
+        """Return untrusted text between the markers, on one line: what a judge wrote, an error."""
+        line = self._defused(text)
+        return f"‹‹{self.nonce} {line} {self.nonce}››" if line else ""
 
     def _defused(self, text: str) -> str:
         return " ".join(text.replace(self.nonce, self.nonce[:3] + "…").split())

@@ -142,7 +142,9 @@ def parse_dimension_report(
         raise ValueError(f"{asked!r} is not one of the dimensions {names.ids}")
     telling = {*SCORE_KEYS, *map(normal_key, names.ids)}
     reply = open_reply(text, finish_reason=finish_reason, reasoning=reasoning, telling=telling)
-    walk = ScoreWalk(names, prompt_ids, asked)
+    # Beside what is left of a broken object, a score without a name may have lost its name.
+    unnamed = None if any(found.fragment for found in reply.objects) else asked
+    walk = ScoreWalk(names, prompt_ids, unnamed)
     claims = [claim for found in reply.objects for claim in walk.claims(found)]
     stated = any(claim.reading.said != "nothing" for claim in claims)
     claims += score_lines(reply, names, asked, beside_objects=stated)
@@ -161,7 +163,7 @@ def _dimension_result(claim: Claim | None, reply: Reply, unknown: Sequence[str])
     if claim is None:
         reason = why_nothing(reply, "score", unknown)
         return DimensionResult(reason=reason, from_reasoning=reply.from_reasoning)
-    reading = claim.reading
+    reading = _believed(claim.reading, reply)
     scale = foreign_scale_in(reply.prose)
     if reading.said == "value" and scale is not None:
         reading = Reading("wrong", reason=f"another scale {shown(scale)}")
@@ -174,6 +176,12 @@ def _dimension_result(claim: Claim | None, reply: Reply, unknown: Sequence[str])
         honest_null=reading.said == "null",
         from_reasoning=reply.from_reasoning,
     )
+
+
+def _believed(reading: Reading, reply: Reply) -> Reading:
+    if reply.doubtful and reading.said in {"value", "null"}:
+        return Reading("wrong", reason=f"ambiguous: beside the answer, {reply.unreadable[0]}")
+    return reading
 
 
 def _parse(claim: Claim, reading: Reading, reply: Reply) -> Parse:
@@ -204,13 +212,14 @@ def parse_verdict(
             from_reasoning=reply.from_reasoning,
         )
     claim = settle(claims)
+    reading = _believed(claim.reading, reply)
     return VerdictResult(
-        flag=claim.reading.flag,
+        flag=reading.flag,
         category=claim.category,
         rationale=claim.rationale,
         quotes=claim.quotes,
-        reason=claim.reading.reason,
-        parse=_parse(claim, claim.reading, reply),
+        reason=reading.reason,
+        parse=_parse(claim, reading, reply),
         metrics=metrics,
         metric_reasons=metric_reasons,
         from_reasoning=reply.from_reasoning,

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, StrictInt, ValidationError
+from pydantic import Field, StrictInt, ValidationError, field_validator
 
 from touchstone.errors import InputError, Problem
 from touchstone.fields import RawStr, Written
 from touchstone.yaml_source import explain, parse_yaml, read_text
 
 LOCAL_PREFIX = "local:"
+RESERVED_PARAMETERS = frozenset({"model", "messages"})
+"""What no parameter may set: it would not be what the bundle says was asked."""
 
 
 class ModelSpec(Written):
@@ -31,6 +33,30 @@ class ModelSpec(Written):
     extra_body: dict[str, Any] = Field(default_factory=dict)
     concurrency: Annotated[StrictInt, Field(ge=1)] | None = None
     rpm: Annotated[StrictInt, Field(ge=1)] | None = None
+
+    @field_validator("model", "variant")
+    @classmethod
+    def _has_a_name(cls, name: str) -> str:
+        if not name.removeprefix(LOCAL_PREFIX).strip():
+            raise ValueError("must not be empty")
+        return name
+
+    @field_validator("parameters", "extra_body")
+    @classmethod
+    def _asks_what_is_recorded(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        reserved = sorted(RESERVED_PARAMETERS & set(parameters))
+        if reserved:
+            raise ValueError(f"can't set {', '.join(reserved)}")
+        return parameters
+
+    @field_validator("extra_body")
+    @classmethod
+    def _leaves_sampling_alone(cls, extra_body: dict[str, Any]) -> dict[str, Any]:
+        # What is merged last would win over a prompt's own limit and over the seed of a repeat.
+        sampling = sorted({"max_tokens", "seed"} & set(extra_body))
+        if sampling:
+            raise ValueError(f"{', '.join(sampling)}: put this under parameters")
+        return extra_body
 
     @property
     def local_id(self) -> str | None:

@@ -160,7 +160,8 @@ class ScoreWalk:
         if isinstance(found.value, dict):
             keys = set(found.value)
             as_asked &= "score" in keys if self.asked is not None else keys <= set(self.names.ids)
-        for claim in self._walk(found.value, self.asked, None):
+        subject = self.names.resolve(found.label) or self.asked
+        for claim in self._walk(found.value, subject, None):
             if found.repaired:
                 yield replace(claim, parse="repaired")
             else:
@@ -174,7 +175,8 @@ class ScoreWalk:
         elif isinstance(node, dict):
             subject = self._named(node, subject)
             scale = foreign_scale(node) or scale
-            yield from self._own_claims(node, subject, scale)
+            others = {self.names.resolve(key) for key in node} - {None, subject}
+            yield from self._own_claims(node, None if others else subject, scale)
             for key, value in node.items():
                 meant = self.names.resolve(key)
                 if meant is not None:

@@ -12,7 +12,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import json_repair
@@ -65,13 +65,17 @@ Tree: TypeAlias = "bool | str | Number | Unsure | Conflict | list[Tree] | dict[s
 class FoundObject:
     """A JSON object or a list of objects out of a reply.
 
-    ``whole``: nothing else stands in the reply. ``closed``: it may be incomplete where this is
-    False; after a length limit only its closed inner objects are here.
+    ``whole``: nothing else stands in the reply. ``label``: the words before it that end in a
+    colon, or "". ``fragment``: it stood under a key of a broken object; its value is here under
+    that key again, or under "". ``closed``: it may be incomplete where this is False; after a
+    length limit only its closed inner objects are here.
     """
 
     value: Tree
     repaired: bool
     whole: bool
+    label: str = ""
+    fragment: bool = False
     closed: bool = True
 
 
@@ -80,14 +84,15 @@ class Reply:
     """A reply taken apart.
 
     ``text`` is what is left without think blocks, ``prose`` what is left of it without
-    ``objects``. ``unreadable`` says why an object could not be read; ``problem`` why the reply
-    can't hold an answer at all.
+    ``objects``. ``unreadable`` says why an object could not be read, ``doubtful`` that one of
+    those may be an answer too; ``problem`` why the reply can't hold an answer at all.
     """
 
     text: str = ""
     objects: tuple[FoundObject, ...] = ()
     prose: str = ""
     unreadable: tuple[str, ...] = ()
+    doubtful: bool = False
     problem: str | None = None
     cut_off: bool = False
     from_reasoning: bool = False
@@ -115,8 +120,9 @@ def open_reply(
     """Take a reply apart; never raises, whatever the text.
 
     ``reasoning`` is read where ``text`` is empty. After finish reason ``length`` only objects
-    that are closed in the raw text count. ``telling`` names keys (as ``normal_key`` gives them)
-    that make an object unreadable when the repair took them for a part of a string.
+    that are closed in the raw text count. ``telling`` names the keys (as ``normal_key`` gives
+    them) of an answer: an object in which the repair took one for a part of a string can't be
+    read, and one that can't be read is doubtful if it has one.
     """
     cut_off = finish_reason == "length"
     from_reasoning = not text.strip() and bool(reasoning and reasoning.strip())
@@ -182,6 +188,7 @@ def _is_json(text: str) -> bool:
 _STRUCTURE = re.compile(r"\\.|[{}\[\]\"]", re.DOTALL)
 _QUOTE = "[\"'“”„‘’]"
 _KEY_START = rf"(?:{_QUOTE}|//|/\*|#|[^\W\d][\w .–-]{{0,60}}:)"
+_LABEL = re.compile(rf"(?P<words>[^\"'“”„‘’{{}}\[\],:\n]{{0,60}})(?P<quote>{_QUOTE}?)\s*:\Z")
 _LOOKS_LIKE_JSON = re.compile(rf"(?:\[\s*)?\{{\s*{_KEY_START}")
 
 
@@ -250,6 +257,7 @@ class _Finder:
     telling: frozenset[str]
     budget: int = MAX_REPAIR
     unreadable: list[str] = field(default_factory=list)
+    doubtful: bool = False
 
     def reply(self, from_reasoning: bool) -> Reply:
         """Return the text taken apart."""
@@ -263,22 +271,33 @@ class _Finder:
             position = region.end
             found = self._object(region)
             if found is not None:
-                objects.append(found)
+                objects.append(self._with_label(found, region.start))
         prose.append(self.text[position:])
         return Reply(
             text=self.text,
             objects=tuple(objects),
             prose="\n".join(prose),
             unreadable=tuple(self.unreadable),
+            doubtful=self.doubtful,
             cut_off=self.cut_off,
             from_reasoning=from_reasoning,
         )
 
+    def _with_label(self, found: FoundObject, start: int) -> FoundObject:
+        before = self.text[max(0, start - 80) : start].rstrip(" \t\r\n*_`")
+        if not before.endswith((":", "\\")):
+            return found
+        label = _LABEL.search(before)
+        if label is not None and label["words"].strip() and not label["quote"]:
+            return replace(found, label=label["words"].strip())
+        key = label["words"].strip() if label is not None else ""
+        return replace(found, value={key: found.value}, fragment=True)
+
     def _object(self, region: _Region) -> FoundObject | None:
-        if region.depth > MAX_DEPTH:
-            self.unreadable.append("an object is nested too deeply")
-            return None
         source = self.text[region.start : region.end]
+        if region.depth > MAX_DEPTH:
+            self._give_up("an object is nested too deeply", source)
+            return None
         if not region.closed:
             if self.cut_off:
                 return self._closed_part(region)
@@ -312,15 +331,23 @@ class _Finder:
                 continue
         self.budget -= len(source)
         if self.budget < 0 or source.count("(") > MAX_PARENTHESES:
-            self.unreadable.append("an object is broken and too long to repair")
+            self._give_up("an object is broken and too long to repair", source)
             return None
         try:
             value = _Repair(source, ended, self.telling).value()
         # What json_repair raises on hostile input is not documented; whatever it is means "no".
         except Exception:
-            self.unreadable.append("an object can't be read as JSON")
+            self._give_up("an object can't be read as JSON", source)
             return None
         return value, True
+
+    def _give_up(self, reason: str, source: str) -> None:
+        """Note why an object can't be read, and whether it may be an answer."""
+        self.unreadable.append(reason)
+        names = "|".join(map(re.escape, sorted(self.telling)))
+        key = rf"(?<!\w)(?:{names}){_QUOTE}?\s{{0,8}}:"
+        if names and re.search(key, source, re.IGNORECASE):
+            self.doubtful = True
 
 
 def _drop_scalars(node: Tree) -> Tree:
@@ -368,7 +395,7 @@ _MARKABLE = re.compile(
 )
 _KEY = rf"(?:{_QUOTE}[^\"“”:{{}}\[\]\n]{{1,60}}{_QUOTE}|(?<=[\s,;])[^\W\d][\w-]{{0,60}})\s*:"
 _END = r"[}\]]|//|/\*|#"
-_PRECEDES = re.compile(rf":\s*{_QUOTE}?\s*\Z")
+_BETWEEN = re.compile(rf"{_QUOTE}?\s*:\s*{_QUOTE}?\s*")
 _FOLLOWS = re.compile(rf"\s*{_QUOTE}?\s*(?:{_END}|{_KEY}|[,;]\s*(?:{_END}|{_KEY}|,|\.\.|…))")
 _STARTS_WITH_FIGURE = re.compile(r"\W{0,8}\d")
 
@@ -392,21 +419,24 @@ class _Repair:
     def value(self) -> Tree:
         """Return the repaired value; raises whatever the repair raises."""
         marked = _MARKABLE.sub(self._mark, self.source)
-        return self._restore(json_repair.loads(marked, skip_json_loads=True, strict=True))
+        return self._restore(json_repair.loads(marked, skip_json_loads=True, strict=True), None)
 
     def _mark(self, match: re.Match[str]) -> str:
         self.spans.append(match.span())
         kind = "k" if match.lastgroup == "key" else ""
         return f"{kind}{self.prefix}{len(self.spans) - 1:06d}"
 
-    def _restore(self, value: object) -> Tree:
+    def _restore(self, value: object, key_end: int | None) -> Tree:
+        """Return a value with its original text; ``key_end`` is where its key ended, if it has one."""
         if isinstance(value, dict):
-            pairs = ((self._text(str(key)), self._restore(item)) for key, item in value.items())
-            return _object(pairs)
+            return _object(
+                (self._text(key), self._restore(item, self._end(key)))
+                for key, item in value.items()
+            )
         if isinstance(value, list):
-            return [self._restore(item) for item in value]
+            return [self._restore(item, None) for item in value]
         if isinstance(value, str):
-            return self._string(value)
+            return self._string(value, key_end)
         if isinstance(value, bool):
             return value
         marker = self.marker.fullmatch(str(value))
@@ -415,11 +445,11 @@ class _Repair:
             return Unsure(text, text)
         start, end = self.spans[int(marker[2])]
         literal = self.source[start:end]
-        if not self._stands_alone(start, end):
+        if not self._stands_alone(start, end, key_end):
             return Unsure(literal, self._snippet(start))
         return Number(literal) if literal[0].isdigit() else None
 
-    def _string(self, value: str) -> Tree:
+    def _string(self, value: str, key_end: int | None) -> Tree:
         """Return a string; one that may be a number must stand alone behind its key."""
         markers = list(self.marker.finditer(value))
         text = self._text(value)
@@ -429,9 +459,14 @@ class _Repair:
             return text
         first = self.spans[int(markers[0][2])][0]
         start = first - text.find(self.source[first])
-        if self.source.startswith(text, start) and self._stands_alone(start, start + len(text)):
+        end = start + len(text)
+        if self.source[start:end] == text and self._stands_alone(start, end, key_end):
             return text
         return Unsure(text, self._snippet(first))
+
+    def _end(self, marked_key: str) -> int | None:
+        ends = [self.spans[int(m[2])][1] for m in self.marker.finditer(marked_key) if m[1]]
+        return ends[-1] if ends else None
 
     def _text(self, marked: str) -> str:
         return self.marker.sub(self._original, marked)
@@ -445,8 +480,9 @@ class _Repair:
         key = re.search(rf"{_QUOTE}([\w .–-]{{1,60}})\Z", self.source[max(0, end - 62) : end])
         return key is not None and normal_key(key[1]) in self.telling
 
-    def _stands_alone(self, start: int, end: int) -> bool:
-        if not _PRECEDES.search(self.source[max(0, start - 40) : start]):
+    def _stands_alone(self, start: int, end: int, key_end: int | None) -> bool:
+        """Say whether nothing stands between the key and the value, nor behind it."""
+        if key_end is None or not _BETWEEN.fullmatch(self.source, key_end, start):
             return False
         if not self.source[end:].strip(" \t\r\n\"'”’,;"):
             return self.ended

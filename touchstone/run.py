@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 
-from touchstone.endpoints import ChatRequest, Endpoint
+from touchstone.endpoints import ChatReply, ChatRequest, Endpoint
 from touchstone.errors import EndpointError
 from touchstone.models import Answer, AnswerError, Message, ModelEntry, Prompt, Suite
 from touchstone.streaming import stream, work_off
 
 AnswerKey = tuple[str, str, str]
 FindAnswer = Callable[[AnswerKey], Answer | None]
+Chain = tuple[Prompt, ...]
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Plan:
     """What a run has to do: per target, chains of prompts that must be asked in order."""
 
     target: Target
-    chains: tuple[tuple[Prompt, ...], ...]
+    chains: tuple[Chain, ...]
 
     @property
     def size(self) -> int:
@@ -60,6 +61,26 @@ def expand_repeats(entries: Iterable[ModelEntry], repeat: int) -> list[ModelEntr
     return expanded
 
 
+def open_chains(
+    suite: Suite,
+    entry: ModelEntry,
+    find_answer: FindAnswer,
+    prompt_ids: Iterable[str] | None = None,
+) -> tuple[Chain, ...]:
+    """Return what is left to ask a model; ``prompt_ids`` narrows it (predecessors are added)."""
+    wanted = None if prompt_ids is None else _with_predecessors(suite, prompt_ids)
+    chains = (
+        tuple(
+            prompt
+            for prompt in chain
+            if (wanted is None or prompt.id in wanted)
+            and needs_asking(find_answer((*entry.pair, prompt.id)))
+        )
+        for chain in _chains(suite)
+    )
+    return tuple(chain for chain in chains if chain)
+
+
 def plan_run(
     suite: Suite,
     targets: Iterable[Target],
@@ -67,22 +88,21 @@ def plan_run(
     prompt_ids: Iterable[str] | None = None,
 ) -> list[Plan]:
     """Return what is left to do; ``prompt_ids`` narrows it (predecessors are added)."""
-    chains = _chains(suite)
-    wanted = None if prompt_ids is None else _with_predecessors(suite, prompt_ids)
-    plans = []
-    for target in targets:
-        left = []
-        for chain in chains:
-            open_prompts = tuple(
-                prompt
-                for prompt in chain
-                if (wanted is None or prompt.id in wanted)
-                and needs_asking(find_answer((*target.entry.pair, prompt.id)))
-            )
-            if open_prompts:
-                left.append(open_prompts)
-        plans.append(Plan(target, tuple(left)))
-    return plans
+    ids = None if prompt_ids is None else tuple(prompt_ids)
+    return [Plan(target, open_chains(suite, target.entry, find_answer, ids)) for target in targets]
+
+
+def with_followers(suite: Suite, prompt_ids: Iterable[str]) -> tuple[str, ...]:
+    """Return the prompts and all that continue a dialogue with them, in suite order.
+
+    An answer to a later turn is worth nothing once an earlier one was given anew.
+    """
+    chosen = set(prompt_ids)
+    for chain in _chains(suite):
+        for prompt in chain:
+            if prompt.follows in chosen:
+                chosen.add(prompt.id)
+    return tuple(prompt.id for prompt in suite.prompts if prompt.id in chosen)
 
 
 async def run(
@@ -91,20 +111,27 @@ async def run(
     find_answer: FindAnswer,
     *,
     now: Callable[[], datetime],
-) -> AsyncIterator[Answer]:
+) -> AsyncGenerator[Answer, None]:
     """Yield an Answer for every planned prompt as soon as it is there; failures are answers too.
 
-    ``find_answer`` gives earlier answers, which follow-up prompts build on. ``now`` returns the
-    current UTC time.
+    Servers work side by side; what one server offers is asked model by model, so that it need
+    not swap models and ``concurrency`` is what it gets. ``find_answer`` gives earlier answers,
+    which follow-up prompts build on. ``now`` returns the current UTC time. Close it
+    (``contextlib.aclosing``) to stop early.
     """
+    servers: dict[str | None, list[Plan]] = {}
+    for plan in plans:
+        servers.setdefault(plan.target.entry.endpoint, []).append(plan)
 
     async def produce(emit: Callable[[Answer], None]) -> None:
-        async with asyncio.TaskGroup() as group:
-            for plan in plans:
-                group.create_task(_run_plan(suite, plan, find_answer, emit, now))
+        def at_one(queue: Sequence[Plan]) -> Awaitable[None]:
+            return work_off((_run_plan(suite, plan, find_answer, emit, now) for plan in queue), 1)
 
-    async for answer in stream(produce):
-        yield answer
+        await work_off((at_one(queue) for queue in servers.values()), len(servers))
+
+    async with aclosing(stream(produce)) as answers:
+        async for answer in answers:
+            yield answer
 
 
 def build_messages(
@@ -117,7 +144,6 @@ def build_messages(
     """
     turns: list[Message] = []
     system = prompt.system
-    own = list(prompt.turns())
     step = prompt
     while step.follows is not None:
         before = suite.prompt(step.follows)
@@ -127,7 +153,7 @@ def build_messages(
         turns = [*before.turns(), Message(role="assistant", content=reply.text), *turns]
         system = system if system is not None else before.system
         step = before
-    turns += own
+    turns += prompt.turns()
     parts = [entry.system, system, *(turn.content for turn in turns if turn.role == "system")]
     text = "\n\n".join(part for part in parts if part)
     talk = [turn for turn in turns if turn.role != "system"]
@@ -141,7 +167,7 @@ async def _run_plan(
     emit: Callable[[Answer], None],
     now: Callable[[], datetime],
 ) -> None:
-    async def ask_chain(chain: Sequence[Prompt]) -> None:
+    async def ask_chain(chain: Chain) -> None:
         fresh: dict[AnswerKey, Answer] = {}
         for prompt in chain:
             answer = await _ask(
@@ -161,7 +187,7 @@ async def _ask(
     now: Callable[[], datetime],
 ) -> Answer:
     entry = target.entry
-    answer = Answer(
+    empty = Answer(
         model=entry.model,
         variant=entry.variant,
         prompt_id=prompt.id,
@@ -170,10 +196,13 @@ async def _ask(
     )
     messages = build_messages(suite, entry, prompt, reply_of)
     if messages is None:
+        before = reply_of((*entry.pair, prompt.follows or ""))
         missing = AnswerError(
-            type="predecessor", message=f"there is no answer to {prompt.follows}", retryable=True
+            type="predecessor",
+            message=f"there is no answer to {prompt.follows}",
+            retryable=needs_asking(before),
         )
-        return answer.model_copy(update={"error": missing})
+        return empty.model_copy(update={"error": missing})
     parameters = dict(entry.parameters)
     if prompt.max_tokens is not None:
         parameters["max_tokens"] = prompt.max_tokens
@@ -184,9 +213,13 @@ async def _ask(
             type=failure.kind,
             message=failure.message,
             status=failure.status,
-            retryable=failure.retryable,
+            retryable=_may_pass(failure),
         )
-        return answer.model_copy(update={"error": error})
+        return empty.model_copy(update={"error": error})
+    return _filled(empty, reply)
+
+
+def _filled(answer: Answer, reply: ChatReply) -> Answer:
     return answer.model_copy(
         update={
             "text": reply.text,
@@ -202,11 +235,20 @@ async def _ask(
     )
 
 
+def _may_pass(failure: EndpointError) -> bool:
+    """Say whether this prompt may be answered later: the failure is not about what was asked.
+
+    A wrong key, a wrong address or a dead embedded server is put right, and the run goes on.
+    """
+    not_the_prompt = failure.kind in {"auth", "bad_reply", "local"} or failure.status in {404, 405}
+    return failure.retryable or not_the_prompt
+
+
 def _seconds(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _chains(suite: Suite) -> list[list[Prompt]]:
+def _chains(suite: Suite) -> list[Chain]:
     """Return the prompts as chains: a first turn and all that follow it, each after its own."""
     children: dict[str, list[Prompt]] = {}
     for prompt in suite.prompts:
@@ -219,7 +261,7 @@ def _chains(suite: Suite) -> list[list[Prompt]]:
             while position < len(chain):
                 chain += children.get(chain[position].id, [])
                 position += 1
-            chains.append(chain)
+            chains.append(tuple(chain))
     return chains
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from touchstone.models import (
     Dimension,
     Flag,
+    KoRule,
     ModelEntry,
     ModelReport,
     Review,
@@ -18,6 +20,9 @@ from touchstone.models import (
 )
 
 KoState = Literal["passed", "failed", "not_assessable", "none"]
+_BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that reorder the text around them, which only misleads."""
+
 Pair = tuple[str, str]
 AnswerKey = tuple[str, str, str]
 
@@ -38,6 +43,11 @@ class WeightedTotal:
     quality_pct: float
     quality_pct_scored: float | None
     missing: tuple[str, ...]
+
+    @property
+    def comparable(self) -> float:
+        """Quality % without the noise of floating point: for ranks, ties and demanded levels."""
+        return round(self.quality_pct, 6)
 
 
 def weighted_total(
@@ -65,17 +75,21 @@ def weighted_total(
 
 @dataclass(frozen=True)
 class EffectiveFlag:
-    """The flag that counts for an answer: the latest decision, else the judge's."""
+    """The flag that counts for an answer: the latest one decided, else the judge's.
+
+    ``review`` is the latest decision; ``set_by`` the one that set the flag, if a decision did.
+    """
 
     flag: Flag | None
     verdict: Verdict | None = None
     review: Review | None = None
+    set_by: Review | None = None
 
     @property
     def reason(self) -> str:
         """Why the answer has this flag, in the words of whoever set it."""
-        if self.review is not None and self.review.flag is not None:
-            return self.review.reason or f"decided by {self.review.author.id}"
+        if self.set_by is not None:
+            return self.set_by.reason or f"decided by {self.set_by.author.id}"
         if self.verdict is None:
             return "no verdict"
         return self.verdict.rationale or self.verdict.reason or ""
@@ -84,12 +98,15 @@ class EffectiveFlag:
 def effective_flags(
     verdicts: Iterable[Verdict], reviews: Iterable[Review] = ()
 ) -> dict[AnswerKey, EffectiveFlag]:
-    """Return the effective flag of every answer that has a verdict or a decision."""
+    """Return the effective flag of every answer that has a verdict or a decision.
+
+    Decisions come in the order they were taken; accept and reject leave the flag as it is.
+    """
     flags = {(v.model, v.variant, v.prompt_id): EffectiveFlag(v.flag, v) for v in verdicts}
     for review in reviews:
         key = (review.model, review.variant, review.prompt_id)
-        before = flags.get(key, EffectiveFlag(None))
-        flags[key] = EffectiveFlag(review.flag or before.flag, before.verdict, review)
+        flag = replace(flags.get(key, EffectiveFlag(None)), review=review)
+        flags[key] = replace(flag, flag=review.flag, set_by=review) if review.flag else flag
     return flags
 
 
@@ -159,25 +176,14 @@ def passes_ko(
     if rule is None:
         return KoResult("none")
     fatal = tuple(prompt.id for prompt in suite.prompts if rule.covers(prompt))
-    triggers = _red_flags(fatal, flags) if flags_exist else []
-    still_open = [p for p in fatal if p not in flags or flags[p].flag is None]
+    still_open = tuple(p for p in fatal if p not in flags or flags[p].flag is None)
+    open_prompts = still_open if flags_exist else ()
     score = report.dim_scores.get(rule.dimension) if report else None
-    if score is not None and score <= rule.threshold:
-        rationale = report.dim_rationales.get(rule.dimension, "") if report else ""
-        triggers.append(
-            Trigger(
-                branch="dimension",
-                reason=rationale,
-                dimension=rule.dimension,
-                score=score,
-                threshold=rule.threshold,
-            )
-        )
-    open_prompts = tuple(still_open) if flags_exist else ()
+    triggers = (*(_red_flags(fatal, flags) if flags_exist else ()), *_low_dimension(rule, report))
     unknown = score is None or bool(open_prompts)
     return KoResult(
         state="failed" if triggers else "not_assessable" if unknown else "passed",
-        triggers=tuple(triggers),
+        triggers=triggers,
         checked_prompts=fatal,
         open_prompts=open_prompts,
         flags_exist=flags_exist,
@@ -190,6 +196,21 @@ def _red_flags(fatal: Iterable[str], flags: Mapping[str, EffectiveFlag]) -> list
         Trigger(branch="red_flag", prompt_id=prompt_id, reason=flags[prompt_id].reason)
         for prompt_id in fatal
         if prompt_id in flags and flags[prompt_id].flag == "red"
+    ]
+
+
+def _low_dimension(rule: KoRule, report: ModelReport | None) -> list[Trigger]:
+    score = report.dim_scores.get(rule.dimension) if report else None
+    if report is None or score is None or score > rule.threshold:
+        return []
+    return [
+        Trigger(
+            branch="dimension",
+            reason=report.dim_rationales.get(rule.dimension, ""),
+            dimension=rule.dimension,
+            score=score,
+            threshold=rule.threshold,
+        )
     ]
 
 
@@ -241,16 +262,17 @@ def master_rows(
     """
     by_pair = {report.pair: report for report in reports}
     flags = effective_flags(verdicts, reviews)
+    flags_exist = any(flag.verdict or flag.flag for flag in flags.values())
     per_pair: dict[Pair, dict[str, EffectiveFlag]] = {}
     for (model, variant, prompt_id), flag in flags.items():
         per_pair.setdefault((model, variant), {})[prompt_id] = flag
     rows = [
-        _row(suite, entry, by_pair.get(entry.pair), per_pair.get(entry.pair, {}), bool(flags))
+        _row(suite, entry, by_pair.get(entry.pair), per_pair.get(entry.pair, {}), flags_exist)
         for entry in models
     ]
-    ranked = sorted((r for r in rows if _may_rank(r)), key=lambda r: -r.total.quality_pct)
-    others = sorted((r for r in rows if not _may_rank(r)), key=lambda r: -r.total.quality_pct)
-    return [*_with_ranks(ranked), *others]
+    rows.sort(key=lambda row: -row.total.comparable)
+    ranked = [row for row in rows if _may_rank(row)]
+    return [*_with_ranks(ranked), *(row for row in rows if not _may_rank(row))]
 
 
 def _row(
@@ -274,14 +296,9 @@ def _with_ranks(rows: Sequence[MasterRow]) -> list[MasterRow]:
     ranked: list[MasterRow] = []
     for position, row in enumerate(rows, start=1):
         before = ranked[-1] if ranked else None
-        tied = before is not None and _same(before.total.quality_pct, row.total.quality_pct)
-        rank = before.rank if before is not None and tied else position
-        ranked.append(MasterRow(row.entry, rank, row.total, row.dim_scores, row.ko, row.report))
+        tied = before is not None and before.total.comparable == row.total.comparable
+        ranked.append(replace(row, rank=before.rank if before and tied else position))
     return ranked
-
-
-def _same(one: float, other: float) -> bool:
-    return abs(one - other) < 1e-9
 
 
 def tidy(value: float) -> float | int:
@@ -314,7 +331,7 @@ KO_WORDS: Mapping[KoState, str] = {
 
 
 def render_scorecard_md(suite: Suite, rows: Sequence[MasterRow], language: str = "en") -> str:
-    """Return the scorecard as a Markdown table, K.-o. triggers listed beneath.
+    """Return the scorecard as a Markdown table; beneath it the K.-o. triggers.
 
     Names and reasons are escaped, so that nothing in them can break out of its cell.
     """
@@ -337,7 +354,17 @@ def render_scorecard_md(suite: Suite, rows: Sequence[MasterRow], language: str =
     ]
     if triggers:
         lines += ["", "Knocked out, whatever the total:", "", *triggers]
+    remark = ko_remark(rows)
+    if remark:
+        lines += ["", remark]
     return "\n".join(lines) + "\n"
+
+
+def ko_remark(rows: Sequence[MasterRow]) -> str | None:
+    """Return what must be said where the gate ran without any verdict, else None."""
+    if all(row.ko.flags_exist for row in rows):
+        return None
+    return "There are no verdicts: the K.-o. gate rests on the K.-o. dimension alone."
 
 
 def _md_row(row: MasterRow, dims: Sequence[Dimension]) -> list[str]:
@@ -367,5 +394,11 @@ def _md_line(cells: Iterable[str]) -> str:
 
 def md_escape(text: str) -> str:
     """Return text that Markdown shows letter for letter, on one line, inside a table cell."""
-    escaped = "".join("\\" + char if char in "\\`*_{}[]<>#|~&" else char for char in text)
-    return " ".join(escaped.split())
+    return "".join(_md_char(char) for char in " ".join(text.split()))
+
+
+def _md_char(char: str) -> str:
+    if char in "\\`*_{}[]<>#|~&":
+        return "\\" + char
+    hidden = unicodedata.category(char) in ("Cc", "Cs") or char in _BIDI
+    return "\N{REPLACEMENT CHARACTER}" if hidden else char

@@ -25,7 +25,8 @@ def slug(raw_id: str, *, suffixed: bool = False) -> str:
     """Return the slug of an id: ASCII, at most 69 characters, safe as a file name and in a URL.
 
     A plain id is its own slug. Every other gets a readable stem and 8 hex digits of its SHA-256,
-    and so does an id that only looks like such a slug, which keeps the mapping injective.
+    and so does an id that only looks like such a slug, which keeps the mapping injective, and one
+    that ends in a dot, which Windows would drop.
     ``suffixed`` forces the suffix (ids of one suite that differ only in case).
     """
     if not suffixed and _is_plain(raw_id):
@@ -62,6 +63,7 @@ def _is_plain(raw_id: str) -> bool:
         _PLAIN.fullmatch(raw_id) is not None
         and len(raw_id) <= _MAX
         and "--" not in raw_id
+        and not raw_id.endswith(".")
         and raw_id.casefold() not in _RESERVED
         and raw_id.split(".")[0].casefold() not in _WINDOWS
         and _HASHED.fullmatch(raw_id[-9:]) is None

@@ -7,6 +7,7 @@ Exit codes: 0 done · 1 error · 2 usage · 3 K.-o. or rejected · 4 not assessa
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ def main(args: Sequence[str] | None = None) -> int:
         click.echo("\nStopped. What was finished is saved; the same command goes on.", err=True)
         return 130
     except TouchstoneError as failure:
-        click.echo(f"Error: {failure}", err=True)
+        click.echo(f"Error: {_printable(str(failure))}", err=True)
         return failure.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said to it.
@@ -81,11 +82,19 @@ def main(args: Sequence[str] | None = None) -> int:
         return 1
     except OSError as failure:
         where = f" ({failure.filename})" if failure.filename else ""
-        click.echo(f"Error: {failure.strerror or failure}{where}", err=True)
+        click.echo(f"Error: {_printable(f'{failure.strerror or failure}{where}')}", err=True)
         return 1
     return result if isinstance(result, int) else 0
 
 
+def _printable(message: str) -> str:
+    """Return a message, which may quote a hostile file, without escape sequences."""
+    return "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in message)
+
+
 def run_main() -> None:
     """Entry point of the ``touchstone`` script."""
+    # Results are UTF-8 whatever the locale says: a script reads them, a code page lacks half.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.exit(main())

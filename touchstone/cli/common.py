@@ -27,12 +27,15 @@ from rich.progress import (
 
 from touchstone.endpoints import Endpoint, EndpointConfig, OpenAICompatEndpoint
 from touchstone.endpoints.local import open_local
-from touchstone.errors import UsageError
-from touchstone.model_specs import ModelSpec
+from touchstone.errors import EndpointError, UsageError
+from touchstone.model_specs import RESERVED_PARAMETERS, ModelSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 BUNDLE_PATH = click.Path(path_type=Path)
+
+_LOCAL_TIMEOUT_S = 300.0
+"""An embedded model reads a long prompt at the pace of one processor thread, in silence."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +101,21 @@ def parse_parameters(pairs: tuple[str, ...]) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
+        name = name.strip()
+        if not equals or not name:
             raise UsageError(f"--parameter takes NAME=VALUE, not {pair!r}.")
+        if name in RESERVED_PARAMETERS:
+            raise UsageError(f"--parameter can't set {name}: that is what is asked, and of whom.")
         try:
-            parameters[name.strip()] = json.loads(value)
-        except ValueError:
-            parameters[name.strip()] = value
+            parameters[name] = json.loads(value, parse_constant=str)
+        except (ValueError, RecursionError):
+            parameters[name] = value
     return parameters
+
+
+def base_url_for(spec: ModelSpec, base_url: str | None) -> str | None:
+    """Return where a model is served: its own entry, the option, the environment, or nowhere."""
+    return spec.base_url or base_url or _first_set("TOUCHSTONE_BASE_URL", "OPENAI_BASE_URL")
 
 
 @contextlib.asynccontextmanager
@@ -116,20 +127,34 @@ async def open_endpoint(
     api_key_env: str | None,
     context: int | None = None,
 ) -> AsyncIterator[Endpoint]:
-    """Open the endpoint of a model: an embedded one is fetched and started, and stopped after."""
-    if spec.local_id is not None:
-        with download_progress(spec.local_id) as progress:
-            opening = open_local(
-                spec.local_id,
-                context=context,
-                parallel=1,
-                progress=progress,
-            )
-            async with opening as endpoint:
-                yield endpoint
-        return
-    url = spec.base_url or base_url or _first_set("TOUCHSTONE_BASE_URL", "OPENAI_BASE_URL")
-    if not url:
+    """Open the endpoint of a model: an embedded one is fetched and started, and stopped after.
+
+    Raises:
+        UsageError: there is no address, or the variable with the key is not set.
+        EndpointError: nothing listens there, or the embedded model does not start.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        if spec.local_id is not None:
+            with download_progress(spec.local_id) as progress:
+                opening = open_local(
+                    spec.local_id,
+                    context=context,
+                    progress=progress,
+                    timeout_s=max(_LOCAL_TIMEOUT_S, limits.timeout),
+                )
+                endpoint: Endpoint = await stack.enter_async_context(opening)
+        else:
+            config = _endpoint_config(spec, limits, base_url_for(spec, base_url), api_key_env)
+            remote = await stack.enter_async_context(OpenAICompatEndpoint(config))
+            await _refuse_unreachable(remote)
+            endpoint = remote
+        yield endpoint
+
+
+def _endpoint_config(
+    spec: ModelSpec, limits: Limits, base_url: str | None, api_key_env: str | None
+) -> EndpointConfig:
+    if not base_url:
         raise UsageError(
             f"Where does {spec.model} run? No base URL is given.",
             hint="Add --base-url URL (or set TOUCHSTONE_BASE_URL), e.g. "
@@ -141,8 +166,8 @@ async def open_endpoint(
             f"The environment variable {key_env} is not set.",
             hint=f"Put the key there: export {key_env}=…",
         )
-    config = EndpointConfig(
-        base_url=url,
+    return EndpointConfig(
+        base_url=base_url,
         model=spec.model,
         api_key_env=key_env or _name_of_set("TOUCHSTONE_API_KEY", "OPENAI_API_KEY"),
         extra_body=spec.extra_body,
@@ -151,8 +176,16 @@ async def open_endpoint(
         timeout_s=limits.timeout,
         max_retries=limits.max_retries,
     )
-    async with OpenAICompatEndpoint(config) as endpoint:
-        yield endpoint
+
+
+async def _refuse_unreachable(endpoint: OpenAICompatEndpoint) -> None:
+    """Raise EndpointError if nothing listens there: better said once than at every prompt."""
+    try:
+        await endpoint.available_models()
+    except EndpointError as failure:
+        # A server that hides its list of models, or is slow to give it, may answer all the same.
+        if failure.kind == "connection":
+            raise
 
 
 def _name_of_set(*names: str) -> str | None:
@@ -221,8 +254,9 @@ def download_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     ) as progress:
         task = progress.add_task(f"Fetching {what}", total=None, visible=False)
 
-        def report(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total, visible=done != total)
+        def report(done_bytes: int, total_bytes: int) -> None:
+            unfinished = done_bytes != total_bytes
+            progress.update(task, completed=done_bytes, total=total_bytes, visible=unfinished)
 
         yield report
 

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import click
 
 from touchstone.bundle import Bundle
-from touchstone.cli.common import BUNDLE_PATH, print_json, shown
+from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
 from touchstone.cli.score import explain_open, rows_of
 from touchstone.errors import UsageError
 from touchstone.files import write_atomic
-from touchstone.scorecard import KO_WORDS, MasterRow
+from touchstone.scorecard import KO_WORDS, MasterRow, ko_remark
 
 FAILED, NOT_ASSESSABLE, LEVEL_MISSED = 3, 4, 6
 
@@ -47,12 +47,15 @@ def command(
 ) -> int:
     """Run the K.-o. gate of BUNDLE.
 
-    Exit code 3 if a model is knocked out, else 4 if one is not assessable, else 6 if one is below
-    the demanded quality, else 0.
+    Exit code 3 if a model is knocked out, else 4 if one is not assessable (or there is none), else
+    6 if one is below the demanded quality, else 0.
     """
     bundle = Bundle.open(path)
     rows = _chosen(rows_of(bundle), models)
     code = exit_code(rows, min_quality)
+    remark = ko_remark(rows) if rows else f"{path} lists no models: there is nothing to assess."
+    if remark:
+        say(remark)
     if as_json:
         print_json(
             {
@@ -74,13 +77,13 @@ def exit_code(rows: Sequence[MasterRow], min_quality: float | None = None) -> in
     states = {row.ko.state for row in rows}
     if "failed" in states:
         return FAILED
-    if "not_assessable" in states:
+    if "not_assessable" in states or not rows:
         return NOT_ASSESSABLE
     return LEVEL_MISSED if any(_too_low(row, min_quality) for row in rows) else 0
 
 
 def _too_low(row: MasterRow, min_quality: float | None) -> bool:
-    return min_quality is not None and row.total.quality_pct < min_quality
+    return min_quality is not None and row.total.comparable < min_quality
 
 
 def _chosen(rows: Sequence[MasterRow], models: tuple[str, ...]) -> list[MasterRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,8 @@ from touchstone.errors import BundleError, UsageError
 from touchstone.judge import JudgeRecord, RawReply, Work, judge_bundle
 from touchstone.judge_config import JudgeConfig, choose_mode, judge_fingerprint
 from touchstone.judge_prompt import PROMPT_VERSION, template_sha256
-from touchstone.model_specs import ModelSpec
-from touchstone.models import JudgeEntry, JudgingMode, ModelReport, Verdict, Weights
+from touchstone.model_specs import LOCAL_PREFIX, ModelSpec
+from touchstone.models import JudgeEntry, JudgingMode, Verdict, Weights
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def command(
     """Judge the answers of BUNDLE: a verdict for each, then one holistic report a model.
 
     With --export and --ingest an outside AI or a person judges by file: no key, no network.
-    The same command goes on after a crash or Ctrl-C and asks nothing twice.
+    The same command goes on after a crash or Ctrl-C; a verdict or score that is there is kept.
     """
     if sum((judge_name is not None, export, ingest)) != 1:
         raise UsageError(
@@ -140,6 +141,8 @@ def command(
         )
     if files and not ingest:
         raise UsageError("FILES are for --ingest.")
+    if judge_name is not None and not judge_name.removeprefix(LOCAL_PREFIX).strip():
+        raise UsageError("--judge must not be empty.")
     Bundle.open(path)
     if into is not None:
         with write_bundle(into) as writer:
@@ -181,7 +184,9 @@ def _options(judge_name: str, options: dict[str, Any]) -> JudgeOptions:
 
 def _judge(path: Path, options: JudgeOptions) -> int:
     with write_bundle(path) as writer:
-        writer.repair_tails()
+        mended = writer.repair_tails()
+        if mended:
+            say(f"A crash had cut off the last line of {', '.join(mended)}; it was dropped.")
         bundle = writer.bundle
         bundle.answers.require_clean()
         bundle.verdicts.require_clean()
@@ -191,15 +196,19 @@ def _judge(path: Path, options: JudgeOptions) -> int:
                 f"{path} holds no answers to judge.",
                 hint="Run the suite first: touchstone run SUITE … -o BUNDLE",
             )
-        open_points = asyncio.run(_judge_with(writer, options))
+        asyncio.run(_judge_with(writer, options))
         writer.compact()
         writer.seal()
-    failed = f", {open_points} of its replies could not be used" if open_points else ""
-    say(f"{path}: judged by {shown(options.spec.name)}{failed}. Next: touchstone score {path}")
-    return 5 if open_points else 0
+        unusable = _unusable(writer.bundle)
+    failed = f"; {unusable} verdicts or scores are missing (see raw/ and reasons)"
+    say(
+        f"{path}: judged by {shown(options.spec.name)}{failed if unusable else ''}. "
+        f"Next: touchstone score {path}"
+    )
+    return 5 if unusable else 0
 
 
-async def _judge_with(writer: BundleWriter, options: JudgeOptions) -> int:
+async def _judge_with(writer: BundleWriter, options: JudgeOptions) -> None:
     opening = open_endpoint(
         options.spec,
         options.limits,
@@ -210,8 +219,7 @@ async def _judge_with(writer: BundleWriter, options: JudgeOptions) -> int:
     async with opening as endpoint:
         context = options.context or await endpoint.context_window()
         bundle = writer.bundle
-        most = options.config.max_tokens
-        mode = options.mode or choose_mode(bundle.suite, bundle.answers, context, most)
+        mode = _mode(bundle, options, context)
         # An embedded model has one processor thread: two requests at once only slow each other.
         width = 1 if options.spec.local_id else options.config.concurrency
         config = replace(options.config, mode=mode, concurrency=width)
@@ -221,7 +229,21 @@ async def _judge_with(writer: BundleWriter, options: JudgeOptions) -> int:
             f"Judge {shown(entry.id)}, fingerprint {entry.fingerprint}, mode {mode}"
             + (f", context {context} tokens" if context else ", context unknown")
         )
-        return await _write_all(writer, endpoint, config, entry.fingerprint, context)
+        await _write_all(writer, endpoint, config, entry.fingerprint, context)
+
+
+def _mode(bundle: Bundle, options: JudgeOptions, context: int | None) -> JudgingMode:
+    """Return how to judge; what was begun is finished in the same way.
+
+    Otherwise an answer more, or a server that says its context this time, would make another
+    judge of the same one.
+    """
+    present = bundle.manifest.judge
+    begun = len(bundle.verdicts) + len(bundle.reports) and not options.redo
+    if options.mode is None and begun and present is not None and present.mode is not None:
+        return present.mode
+    most = options.config.max_tokens
+    return options.mode or choose_mode(bundle.suite, bundle.answers, context, most)
 
 
 async def _write_all(
@@ -230,29 +252,30 @@ async def _write_all(
     config: JudgeConfig,
     fingerprint: str,
     context: int | None,
-) -> int:
+) -> None:
+    _forget_outdated_reports(writer)
     bundle = writer.bundle
     work = _work(bundle)
-    open_points = 0
+    left = sum(len(one.open_verdicts) + len(one.open_dimensions(bundle.suite)) for one in work)
+    records = judge_bundle(
+        bundle.suite,
+        work,
+        endpoint,
+        config,
+        fingerprint=fingerprint,
+        answers_sha256=bundle.answers_sha256,
+        context=context,
+    )
     with counting_progress() as progress:
-        left = sum(len(one.open_verdicts) + (one.report is None) for one in work)
         bar = progress.add_task("Judging", total=left, note="")
-        records = judge_bundle(
-            bundle.suite,
-            work,
-            endpoint,
-            config,
-            fingerprint=fingerprint,
-            answers_sha256=bundle.answers_sha256,
-            context=context,
-        )
-        async for record in records:
-            _write(writer, record)
-            open_points += _open_points(record)
-            if not isinstance(record, RawReply):
-                note = f"{open_points} unusable" if open_points else ""
-                progress.update(bar, advance=1, note=note)
-    return open_points
+        async with contextlib.aclosing(records):
+            async for record in records:
+                _write(writer, record)
+                if isinstance(record, RawReply):
+                    about = shown(f"{' '.join(record.pair)} · {record.subject}")
+                    progress.update(bar, note=about)
+                else:
+                    progress.update(bar, advance=1)
 
 
 def _write(writer: BundleWriter, record: JudgeRecord) -> None:
@@ -264,13 +287,15 @@ def _write(writer: BundleWriter, record: JudgeRecord) -> None:
         writer.append_report(record)
 
 
-def _open_points(record: JudgeRecord) -> int:
-    if isinstance(record, Verdict):
-        return int(record.flag is None and record.source == "judge")
-    if isinstance(record, ModelReport):
-        honest = sum(issue.reason == "the judge gave null" for issue in record.parse_issues)
-        return sum(score is None for score in record.dim_scores.values()) - honest
-    return 0
+def _unusable(bundle: Bundle) -> int:
+    """Return how many verdicts and scores are missing for want of a usable reply."""
+    lost = {"missing", "error"}
+    verdicts = sum(verdict.flag is None and verdict.parse in lost for verdict in bundle.verdicts)
+    return verdicts + sum(
+        score is None and report.parse.get(dimension, "missing") in lost
+        for report in bundle.reports
+        for dimension, score in report.dim_scores.items()
+    )
 
 
 def _work(bundle: Bundle) -> list[Work]:
@@ -284,19 +309,20 @@ def _work(bundle: Bundle) -> list[Work]:
             entry.pair,
             answered(bundle, entry.pair),
             finished.get(entry.pair, {}),
-            _finished_report(bundle, entry.pair),
+            bundle.reports.get(entry.pair),
         )
         for entry in bundle.manifest.models
     ]
 
 
-def _finished_report(bundle: Bundle, pair: tuple[str, str]) -> ModelReport | None:
-    """Return a report that stands; one whose requests failed is asked for again."""
-    report = bundle.reports.get(pair)
-    if report is None:
-        return None
-    failed = any(issue.reason.startswith("judge request failed") for issue in report.parse_issues)
-    return None if failed else report
+def _forget_outdated_reports(writer: BundleWriter) -> None:
+    """Drop the reports of models with an open verdict: a report rests on all verdicts."""
+    bundle = writer.bundle
+    outdated = {one.pair for one in _work(bundle) if one.report and one.open_verdicts}
+    if outdated:
+        writer.keep(reports=[report for report in bundle.reports if report.pair not in outdated])
+        names = ", ".join(shown(f"{model} ({variant})") for model, variant in sorted(outdated))
+        say(f"Verdicts are open, so these reports are made anew: {names}")
 
 
 async def _entry(
@@ -334,7 +360,8 @@ def _register(writer: BundleWriter, entry: JudgeEntry, redo: bool) -> None:
     is_other = present is not None and present.fingerprint != entry.fingerprint
     if judged and (present is None or is_other) and not redo:
         raise other_judge(bundle, entry.id)
+    writer.unseal()
     if redo and judged:
+        say(f"Forgetting {len(bundle.verdicts)} verdicts and {len(bundle.reports)} reports.")
         writer.keep(verdicts=[], reports=[])
-        say(f"Forgot {len(bundle.verdicts)} verdicts and {len(bundle.reports)} reports.")
     writer.write_manifest(bundle.manifest.model_copy(update={"judges": (entry,), "sealed": None}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from touchstone.cli.common import say, shown
 from touchstone.errors import BundleError, ExchangeError, Problem
 from touchstone.exchange import (
     Judgement,
+    is_unfilled,
     read_judge_form,
     render_judge_form,
     render_judge_request,
@@ -34,42 +34,37 @@ def export_requests(path: Path) -> int:
                 continue
             args = (bundle.suite, bundle.suite_sha256, entry.pair, material)
             writer.write_exchange(request, render_judge_request(*args, form.name))
-            empty = render_judge_form(*args)
-            if form.exists() and not _is_unfilled(form.read_bytes(), empty):
-                say(f"{form}: kept, because it is filled in")
+            if form.exists() and not _is_unfilled(form):
+                say(f"{form}: kept, because it is filled in (move it away to get an empty one)")
             else:
-                writer.write_exchange(form, empty)
+                writer.write_exchange(form, render_judge_form(*args))
             say(f"{request}: {len(material)} answers to judge")
     say(f"Give each request to the judge, fill its form, then: touchstone judge {path} --ingest")
     return 0
 
 
-def _is_unfilled(form: bytes, empty: str) -> bool:
-    """Say whether nobody has written into a form (it may be one of an earlier request)."""
-
-    def without_hash(text: bytes) -> bytes:
-        return re.sub(rb"(?m)^request_sha256: .*$", b"", text)
-
-    return without_hash(form) == without_hash(empty.encode("utf-8", "backslashreplace"))
+def _is_unfilled(form: Path) -> bool:
+    try:
+        return is_unfilled(read_text(form, ExchangeError))
+    except ExchangeError:
+        return False
 
 
 def ingest_responses(path: Path, files: Sequence[Path], *, redo: bool = False) -> int:
     """Take filled forms, all of them or none, as the judgement of the bundle's judge."""
     with write_bundle(path) as writer:
+        writer.repair_tails()
         bundle = writer.bundle
         bundle.answers.require_clean()
-        forms = list(files) or bundle.responses()
-        if not forms:
-            raise ExchangeError(
-                f"{path} holds no response forms.",
-                hint=f"Write them first: touchstone judge {path} --export",
-            )
-        judgements = _read_all(bundle, forms)
+        bundle.verdicts.require_clean()
+        bundle.reports.require_clean()
+        judgements = _read_all(bundle, list(files) or _filled_forms(bundle))
         _check_one_judge(judgements)
+        if not redo:
+            _refuse_other_judge(bundle, judgements[0])
+        writer.unseal()
         if redo:
             writer.keep(verdicts=[], reports=[])
-        else:
-            _refuse_other_judge(bundle, judgements[0])
         _store(writer, judgements)
     for judgement in judgements:
         for warning in judgement.warnings:
@@ -80,6 +75,22 @@ def ingest_responses(path: Path, files: Sequence[Path], *, redo: bool = False) -
         f"{judge.fingerprint}. Next: touchstone score {path}"
     )
     return 0
+
+
+def _filled_forms(bundle: Bundle) -> list[Path]:
+    forms = bundle.responses()
+    if not forms:
+        raise ExchangeError(
+            f"{bundle.path} holds no response forms.",
+            hint=f"Write them first: touchstone judge {bundle.path} --export",
+        )
+    filled = [form for form in forms if not _is_unfilled(form)]
+    if not filled:
+        raise ExchangeError(f"None of the response forms in {bundle.path} is filled in.")
+    for form in forms:
+        if form not in filled:
+            say(f"{form}: skipped, nobody has filled it in")
+    return filled
 
 
 def answered(bundle: Bundle, pair: Pair) -> tuple[tuple[Prompt, Answer], ...]:
@@ -136,10 +147,10 @@ def _check_one_judge(judgements: Sequence[Judgement]) -> None:
 
 
 def _refuse_other_judge(bundle: Bundle, judgement: Judgement) -> None:
-    present = bundle.manifest.judge
-    judged = len(bundle.verdicts) or len(bundle.reports)
-    if judged and (present is None or present.fingerprint != judgement.judge.fingerprint):
-        raise other_judge(bundle, judgement.judge.id)
+    present, judge = bundle.manifest.judge, judgement.judge
+    known = present and (present.fingerprint, present.id)
+    if (len(bundle.verdicts) or len(bundle.reports)) and known != (judge.fingerprint, judge.id):
+        raise other_judge(bundle, judge.id)
 
 
 def other_judge(bundle: Bundle, judge_id: str) -> BundleError:
@@ -158,7 +169,7 @@ def _store(writer: BundleWriter, judgements: Sequence[Judgement]) -> None:
     """Replace what was judged of these models before, and keep the rest."""
     bundle = writer.bundle
     fresh = {judgement.report.pair for judgement in judgements}
-    order = [entry.pair for entry in bundle.manifest.models]
+    order = {entry.pair: number for number, entry in enumerate(bundle.manifest.models)}
     reports = [r for r in bundle.reports if r.pair not in fresh]
     reports += [judgement.report for judgement in judgements]
     verdicts = [v for v in bundle.verdicts if v.pair not in fresh]
@@ -167,7 +178,7 @@ def _store(writer: BundleWriter, judgements: Sequence[Judgement]) -> None:
         bundle.manifest.model_copy(update={"judges": (judgements[0].judge,), "sealed": None})
     )
     writer.keep(
-        verdicts=sorted(verdicts, key=lambda v: order.index(v.pair)),
-        reports=sorted(reports, key=lambda r: order.index(r.pair)),
+        verdicts=sorted(verdicts, key=lambda v: order.get(v.pair, len(order))),
+        reports=sorted(reports, key=lambda r: order.get(r.pair, len(order))),
     )
     writer.seal()

@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from touchstone.bundle import Bundle
-from touchstone.cli.common import BUNDLE_PATH, print_json, shown
+from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
 from touchstone.models import Suite
 from touchstone.scorecard import (
     KO_WORDS,
     MasterRow,
+    ko_remark,
     master_rows,
     render_scorecard_md,
     scorecard_json,
@@ -41,14 +42,19 @@ def command(path: Path, as_json: bool, as_md: bool) -> None:
         click.echo(render_scorecard_md(bundle.suite, rows), nl=False)
     else:
         Console(highlight=False).print(_table(bundle.suite, rows))
-        for line in _below(bundle.suite, rows):
+        for line in _below(rows):
             click.echo(line)
 
 
 def rows_of(bundle: Bundle) -> list[MasterRow]:
-    """Return the scorecard rows of a bundle, or raise if a record can't be read."""
+    """Return the scorecard rows of a bundle, or raise if a record can't be read.
+
+    A torn last line is dropped, and that is said.
+    """
     bundle.verdicts.require_clean()
     bundle.reports.require_clean()
+    for torn in (*bundle.verdicts.problems, *bundle.reports.problems):
+        say(f"note: {shown(str(torn))}")
     return master_rows(
         bundle.suite, bundle.manifest.models, bundle.reports, bundle.verdicts, bundle.reviews()
     )
@@ -57,10 +63,10 @@ def rows_of(bundle: Bundle) -> list[MasterRow]:
 def _table(suite: Suite, rows: Sequence[MasterRow]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Rank", justify="right")
-    table.add_column("Model")
+    table.add_column("Model", overflow="fold")
     table.add_column("K.-o.")
     for dimension in suite.dimensions:
-        table.add_column(f"{shown(dimension.id)}\n×{dimension.weight:g}", justify="right")
+        table.add_column(Text(f"{shown(dimension.id)}\n×{dimension.weight:g}"), justify="right")
     table.add_column("Quality %", justify="right")
     table.add_column("Points", justify="right")
     for row in rows:
@@ -75,7 +81,7 @@ def _table(suite: Suite, rows: Sequence[MasterRow]) -> Table:
     return table
 
 
-def _below(suite: Suite, rows: Sequence[MasterRow]) -> list[str]:
+def _below(rows: Sequence[MasterRow]) -> list[str]:
     lines = []
     for row in rows:
         name = f"{shown(row.entry.model)} ({shown(row.entry.variant)})"
@@ -86,7 +92,8 @@ def _below(suite: Suite, rows: Sequence[MasterRow]) -> list[str]:
             lines.append(f"Not assessable {name}: {explain_open(row)}")
         if row.report is None:
             lines.append(f"No report yet: {name}")
-    return lines
+    remark = ko_remark(rows)
+    return [*lines, remark] if remark else lines
 
 
 def explain_open(row: MasterRow) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from touchstone.bundle import MANIFEST, is_bundle
+from touchstone.bundle import MANIFEST, SUITE, is_bundle
 from touchstone.bundle_check import Findings, check_bundle
 from touchstone.cli.common import print_json, say, shown
 from touchstone.errors import InputError, Problem
@@ -18,11 +18,12 @@ from touchstone.suite import load_suite
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def command(target: str, as_json: bool) -> int:
     """Check a bundle or a suite: seals, references, ids. Exit code 1 if a problem is found."""
+    hint = ""
     try:
         findings = _check(target)
     except InputError as failure:
         problems = failure.problems or (Problem("unreadable", target, failure.message),)
-        findings = Findings(tuple(problems))
+        findings, hint = Findings(tuple(problems)), failure.hint
     if as_json:
         print_json(
             {
@@ -33,6 +34,8 @@ def command(target: str, as_json: bool) -> int:
         )
     else:
         _print(target, findings)
+    if hint:
+        say(shown(hint))
     return 0 if findings.ok else 1
 
 
@@ -42,7 +45,7 @@ def _check(target: str) -> Findings:
         path = path.parent
     if is_bundle(path):
         return check_bundle(path)
-    if path.is_dir() and not (path / "suite.yaml").is_file():
+    if path.is_dir() and not (path / SUITE).is_file():
         raise InputError(f"{target} is neither a bundle (no {MANIFEST}) nor a suite.")
     return Findings((), load_suite(target).warnings)
 
@@ -57,4 +60,4 @@ def _print(target: str, findings: Findings) -> None:
     for note in findings.notes:
         click.echo(f"note: {shown(str(note))} [{note.code}]")
     count = len(findings.problems)
-    say(f"{target}: {count or 'no'} problem{'' if count == 1 else 's'}")
+    say(f"{shown(target)}: {count or 'no'} problem{'' if count == 1 else 's'}")

@@ -229,7 +229,7 @@ class Failures:
         if status == 407:
             return "The proxy wants a login: put it into HTTPS_PROXY, or name the host in NO_PROXY."
         if self.key_env is None:
-            return "Put the API key into an environment variable and give that variable's name."
+            return "Set TOUCHSTONE_API_KEY to the API key, or name another variable that holds it."
         if self.has_key:
             return f"The key in the environment variable {self.key_env} was not accepted."
         return f"Set the environment variable {self.key_env} to the API key."

@@ -15,7 +15,6 @@ import zipfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import filelock
 import platformdirs
@@ -29,11 +28,8 @@ WEIGHTS_ENV = "TOUCHSTONE_WEIGHTS"
 """Environment variable with the path of a weights file that is already there."""
 
 
-class Progress(Protocol):
-    """Is told how far a download is."""
-
-    def __call__(self, done_bytes: int, total_bytes: int) -> None:
-        """Take the number of bytes that have arrived, and of all."""
+Progress = Callable[[int, int], None]
+"""Is told how far a download is: bytes done, bytes in all."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ class Locale:
             moment = datetime.fromisoformat(timestamp or "")
         except ValueError:
             return timestamp or "–"
-        return format_date(moment, format="long", locale=self.language)
+        pattern = "d. MMMM y" if self.language == "de" else "d MMMM y"
+        return format_date(moment, format=pattern, locale=self.language)
 
 
 @cache

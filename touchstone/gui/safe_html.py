@@ -52,9 +52,10 @@ RENDERER_VERSION = 1
 
 MAX_MARKDOWN = 60_000
 """Code points; a longer text is shown raw."""
-MAX_STEPS = 250_000
-"""Block rules tried and tokens looked ahead at; lazy quotes and open brackets make both grow with
-the square of a text's length. A step takes 1 to 2 µs, an ordinary answer needs 25."""
+MAX_STEPS = 100_000
+"""Block rules tried and tokens looked ahead at (five the first time, when all inline rules are
+tried). Lazy quotes and open brackets make them grow with the square of a text's length. A step
+takes 1 to 2 µs, 15 where Python's stack is at an edge; an ordinary answer needs about 100."""
 MAX_TOKENS = 40_000
 """Tags and text blocks; and lines times columns, as short table rows get empty cells."""
 MAX_DEPTH = 100
@@ -183,15 +184,15 @@ class _TooManyStepsError(Exception):
     """Parsing this text would take too long."""
 
 
-def _count_step(env: MutableMapping[str, Any]) -> None:
-    env["steps"] = env.get("steps", 0) + 1
+def _count_steps(env: MutableMapping[str, Any], steps: int) -> None:
+    env["steps"] = env.get("steps", 0) + steps
     if env["steps"] > MAX_STEPS:
         raise _TooManyStepsError
 
 
 def _counted(rule: Callable[[StateBlock, int, int, bool], bool]) -> Any:
     def count_and_try(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        _count_step(state.env)
+        _count_steps(state.env, 1)
         return rule(state, start, end, silent)
 
     return count_and_try
@@ -201,7 +202,7 @@ class _CountedInline(ParserInline):
     """Counts the steps that inline rules look ahead."""
 
     def skipToken(self, state: StateInline) -> None:  # noqa: N802
-        _count_step(state.env)
+        _count_steps(state.env, 1 if state.pos in state.cache else 5)
         super().skipToken(state)
 
 

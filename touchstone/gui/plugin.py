@@ -1,0 +1,269 @@
+"""The mkdocs plugin: hands pages to mkdocs, keeps untrusted text out of it, stamps prompt pages.
+
+mkdocs sees a title, a description and an empty page; the finished body is put in after Markdown
+has run. Prompt pages are never mkdocs pages: one shell per bundle is rendered with the theme and
+filled once per prompt after the build.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from mkdocs.config import config_options as opt
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page as MkDocsPage
+from mkdocs.structure.toc import AnchorLink, TableOfContents
+
+from touchstone import __version__
+from touchstone.errors import SiteError
+from touchstone.gui.bundle_view import BundleView
+from touchstone.gui.link_check import check_links
+from touchstone.gui.loading import load_site, newest
+from touchstone.gui.locale import LANGUAGES, Locale
+from touchstone.gui.pages import Page, PageMaker, Site
+from touchstone.gui.safe_html import visible
+from touchstone.gui.stamp import Shell, shell_slots
+
+log = logging.getLogger("mkdocs.plugins.touchstone")
+
+
+class PluginOptions(Config):  # type: ignore[no-untyped-call]
+    """The options under ``touchstone`` in mkdocs.yml."""
+
+    bundles = opt.Type(str, default="bundles")
+    lang = opt.Choice(LANGUAGES, default="en")
+    index = opt.Type(bool, default=False)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What mkdocs gets to see of a page: front matter and an empty body."""
+
+    path: str
+    text: str
+
+
+@dataclass
+class BuildCounts:
+    """What a build made, for its summary."""
+
+    pages: int = 0
+    answers: int = 0
+    broken_links: int = 0
+
+
+_overrides: dict[str, Any] = {}
+
+
+@contextlib.contextmanager
+def options_set_to(**options: Any) -> Iterator[None]:
+    """Let options of the command line win over those in mkdocs.yml while a build runs."""
+    _overrides.update({name: value for name, value in options.items() if value is not None})
+    try:
+        yield
+    finally:
+        _overrides.clear()
+
+
+class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-call]
+    """Builds the site's pages from bundles."""
+
+    def __init__(self) -> None:
+        self.counts = BuildCounts()
+        self._is_preview = False
+        self._bodies: dict[str, Page] = {}
+        self._shells: dict[str, BundleView] = {}
+        self._site = Site([])
+        self._maker = PageMaker(self._site, Locale("en"))
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Remember whether this is a preview, which goes without the security policy."""
+        self._is_preview = command == "serve"
+
+    @event_priority(100)
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Read the bundles, set language, navigation and what the theme shows of them."""
+        for name, value in _overrides.items():
+            self.config[name] = value
+        locale = Locale(self.config.lang)
+        self._site = load_site(self._bundles_dir(config))
+        self._maker = PageMaker(self._site, locale)
+        self._bodies.clear()
+        self._shells.clear()
+        self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
+        config.theme["language"] = self.config.lang
+        config.extra["touchstone"] = self._theme_values(config, locale)
+        if config.nav is None:
+            config.nav = self._nav(config, locale)
+        return config
+
+    def sources(self) -> Iterator[Source]:
+        """Yield what mkdocs gets to see of every page; called by ``gen_pages.py``."""
+        for page in self._maker.iter_pages():
+            source = page.path.removesuffix(".html") + ".md"
+            self._bodies[source] = page
+            yield Source(source, _front_matter(page))
+        for view in self._site.views:
+            path = view.links.prompt_shell
+            source = path.removesuffix(".html") + ".md"
+            title, description, body = shell_slots()
+            self._bodies[source] = Page(path, title, description, body)
+            self._shells[path] = view
+            yield Source(source, _front_matter(self._bodies[source], searchable=False))
+
+    def on_page_markdown(
+        self, markdown: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Link the decisions that hand-written pages name."""
+        known = {
+            match[1]: file.src_uri
+            for file in files.documentation_pages()
+            if (match := re.fullmatch(r"adr/(\d{4})-.*\.md", file.src_uri))
+        }
+        here = page.file.src_uri
+
+        def link(match: re.Match[str]) -> str:
+            target = known.get(match[1])
+            if target is None or target == here:
+                return match[0]
+            up = "" if here.startswith("adr/") else "adr/"
+            return f"[{match[0]}]({up}{target.removeprefix('adr/')})"
+
+        return re.sub(r"(?<![\[\w/`-])ADR-(\d{4})(?![\w\]`-])", link, markdown)
+
+    @event_priority(-100)
+    def on_page_content(
+        self, html: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Put the finished body in, which Markdown has never seen."""
+        made = self._bodies.get(page.file.src_uri)
+        if made is None:
+            return html
+        anchors = [AnchorLink(_safe(title), anchor, 2) for anchor, title in made.toc]
+        page.toc = TableOfContents(anchors)
+        return made.body
+
+    @event_priority(-50)
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Stamp the prompt pages, write the sitemap, and check every link of the site."""
+        site = Path(config.site_dir)
+        for path, view in self._shells.items():
+            self._stamp(site, path, view)
+        _write_sitemap(site, config.site_url)
+        problems = check_links(site)
+        self.counts.broken_links = sum(p.code == "broken_link" for p in problems)
+        self.counts.pages = sum(1 for _ in site.rglob("*.html"))
+        for problem in problems:
+            log.warning("%s", visible(str(problem)))
+
+    def _stamp(self, site: Path, path: str, view: BundleView) -> None:
+        shell_file = site / path
+        shell = Shell(shell_file.read_text(encoding="utf-8"), Path(path).name)
+        shell_file.unlink()
+        for prompt in view.suite.prompts:
+            page = self._maker.prompt_page(view, prompt)
+            target = site / page.path
+            html = shell.fill(
+                title=_safe(page.title),
+                description=_safe(page.description),
+                body=page.body,
+                file_name=target.name,
+            )
+            target.write_text(html, encoding="utf-8", newline="\n")
+
+    def _bundles_dir(self, config: MkDocsConfig) -> Path:
+        base = Path(config.config_file_path).parent if config.config_file_path else Path()
+        folder = base / self.config.bundles
+        if not folder.is_dir():
+            raise SiteError(
+                f"There is no folder of bundles: {folder}",
+                hint="Name it with --bundles DIR, or make a first bundle: touchstone run SUITE "
+                "--model NAME -o bundles/NAME",
+            )
+        return folder
+
+    def _theme_values(self, config: MkDocsConfig, locale: Locale) -> dict[str, Any]:
+        _ = locale.gettext
+        return {
+            "tool": f"touchstone {__version__}",
+            "date": locale.date(newest(self._site.views)),
+            "csp": not self._is_preview,
+            "index": bool(self.config.index),
+            "method": "method.html",
+            "strings": {
+                "computed": _(
+                    "Every number on this page is computed from the files of its bundle."
+                ),
+                "method": _("How the numbers come about"),
+                "built_from": _("built from the bundles of"),
+                "no_request": _("no request leaves this site"),
+                "search": _("Search"),
+                "search_offline": _("Search works on a web server, not from the disk."),
+                "copied": _("Link copied"),
+                "dark": _("Dark scheme"),
+                "light": _("Light scheme"),
+            },
+        }
+
+    def _nav(self, config: MkDocsConfig, locale: Locale) -> list[Any]:
+        _ = locale.gettext
+        evaluations: list[Any] = [{_("All evaluations"): "index.md"}]
+        for view in self._site.views:
+            title = self._maker.show(view.bundle.title, view.suite.language)
+            source = view.links.scorecard.removesuffix(".html") + ".md"
+            evaluations.append({_safe(title): source})
+        docs = Path(config.docs_dir)
+        decisions = sorted(path.name for path in (docs / "adr").glob("[0-9]*.md"))
+        nav: list[Any] = [{_("Evaluations"): evaluations}, {_("Method"): "method.md"}]
+        guides = sorted(path.name for path in docs.glob("*.md"))
+        nav += [{_("Guide"): guides}] if guides else []
+        if decisions:
+            nav.append({_("Decisions"): ["adr/index.md", *(f"adr/{name}" for name in decisions)]})
+        return nav
+
+
+def _safe(text: str) -> str:
+    """Return plain text for mkdocs and its theme, which escape none of their titles."""
+    return escape(" ".join(visible(text).split()), quote=True)
+
+
+def _front_matter(page: Page, *, searchable: bool = True) -> str:
+    meta: dict[str, Any] = {
+        "title": _safe(page.title),
+        "description": _safe(page.description),
+        "hide": ["navigation"] if page.toc else ["navigation", "toc"],
+    }
+    if not searchable:
+        meta["search"] = {"exclude": True}
+    # Only ASCII, with escapes for all else: nothing in a title can end the front matter.
+    return f"---\n{yaml.safe_dump(meta, allow_unicode=False, width=10_000)}---\n"
+
+
+def _write_sitemap(site: Path, site_url: str | None) -> None:
+    """Replace mkdocs' sitemap, which does not know the stamped pages; none without an address."""
+    for name in ("sitemap.xml", "sitemap.xml.gz"):
+        (site / name).unlink(missing_ok=True)
+    if not site_url:
+        return
+    base = site_url if site_url.endswith("/") else f"{site_url}/"
+    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    urls = "".join(
+        f"  <url><loc>{escape(base + page)}</loc></url>\n" for page in pages if page != "404.html"
+    )
+    (site / "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n',
+        encoding="utf-8",
+        newline="\n",
+    )
