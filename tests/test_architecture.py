@@ -60,7 +60,7 @@ CONFINED: Mapping[str, set[str]] = {
     "mkdocs_gen_files": set(),
     "json_repair": {"reply_json"},
     "filelock": {"bundle", "endpoints"},
-    "yaml": {"yaml_source", "bundle", "exchange"},
+    "yaml": {"yaml_source", "exchange"},
 }
 # These give the same for the same arguments, and touch nothing.
 PURE = {"errors", "fields", "models", "slugs", "scorecard", "evidence", "agreement"} | {

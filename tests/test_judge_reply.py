@@ -93,6 +93,8 @@ ABSORBED = {
     "German label": "Bewertung: 4 von 5",
     "label with the scale": "Score (1-5): 4",
     "label with the dimension's name": "1. Korrektheit: 4.",
+    "piece of a broken object under its name": '"Q2": {"score": 2}, "Q1": {"score": 4}}',
+    "label before the object": 'Q2: {"score": 2}\n**Q1:** {"score": 4}',
     "a line of its own": "The answers are mostly right.\n4\nOnly C3 is off.",
     "bare in a fence": f"{TICKS}\n4\n{TICKS}",
 }
@@ -180,6 +182,14 @@ NOT_A_SCORE = {
     ),
     "object and line": ('Score: 3\n{"score": 4}', "ambiguous: different values, 3 and 4"),
     "a score key inside a string": ('{"rationale": "E1: "score": 2 is low", "score": 4}', None),
+    "piece of a broken object under another name": ('"Q2": {"score": 4}}', None),
+    "object under another label": ('Q2: {"score": 4}', 'no score found (only one for "Q2")'),
+    "beside another dimension": ('{"Q2": {"score": 3}, "score": 4}', None),
+    "beside a piece of a broken object": ('{"score": 4}, "Q2": {"score": 3}}', None),
+    "beside an unreadable object": (
+        '{"score" = 5}\n{"score": 4}',
+        "ambiguous: beside the answer, an object can't be read as JSON",
+    ),
     "open think block": ('<think>{"score": 4}', "cut off inside a think block"),
     "empty": ("", "empty reply"),
     "only thinking": ("<think>4</think>", "empty reply"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from touchstone.judge_reply import parse_dimension_report, parse_evidence_items, parse_verdict
@@ -21,6 +21,7 @@ DIMENSIONS = [
     Dimension(id="Q1", name={"de": "Korrektheit", "en": "Correctness"}, weight=3),
     Dimension(id="Q2", name={"de": "Vollständigkeit", "en": "Completeness"}, weight=1),
 ]
+relaxed = settings(deadline=None)
 FINISH = st.sampled_from(["stop", "length", None])
 
 
@@ -87,6 +88,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@relaxed
 @given(text=ANY_TEXT | PIECES, finish_reason=FINISH, asked=st.sampled_from(["Q1", None]))
 @example(text='{"score": 4, "score": 5,}', finish_reason="stop", asked="Q1")
 def test_any_text_is_survived_and_no_score_is_made_up(
@@ -95,6 +97,7 @@ def test_any_text_is_survived_and_no_score_is_made_up(
     check(text, finish_reason, asked)
 
 
+@relaxed
 @given(text=ANY_TEXT | PIECES, reasoning=ANY_TEXT | PIECES | st.none(), finish_reason=FINISH)
 def test_reasoning_counts_only_beside_an_empty_content(
     text: str, reasoning: str | None, finish_reason: str | None
@@ -114,10 +117,11 @@ def test_reasoning_counts_only_beside_an_empty_content(
 
 # --- a reply that is well formed -----------------------------------------------------------
 
-PROSE = st.text(alphabet=st.characters(exclude_characters="{}[]<>`:=", exclude_categories=("Nd",)))
+PROSE = st.text(alphabet=st.characters(exclude_characters="{}[]<>`:=", exclude_categories=["Nd"]))
 WORDS = st.text(alphabet=st.characters(exclude_characters="0123456789"))
 
 
+@relaxed
 @given(before=PROSE, after=PROSE, rationale=WORDS, score=st.integers(1, 5), finish_reason=FINISH)
 def test_a_well_formed_reply_is_found_in_any_prose(
     before: str, after: str, rationale: str, score: int, finish_reason: str | None
@@ -127,6 +131,7 @@ def test_a_well_formed_reply_is_found_in_any_prose(
     assert check(text, finish_reason) == {"Q1": score}
 
 
+@relaxed
 @given(
     key=st.sampled_from(["score", "rating", "Bewertung"]),
     wrap=st.sampled_from(["{}", '{{"Q1": {}}}', '{{"Q1 – Korrektheit": {}}}', '{{"result": {}}}']),
@@ -141,6 +146,7 @@ def test_shapes_combine(
     assert check(wrap.format(inner), finish_reason) == {"Q1": score}
 
 
+@relaxed
 @given(data=st.data(), score=st.integers(1, 5), finish_reason=FINISH)
 def test_damage_may_lose_a_score_but_never_changes_it(
     data: st.DataObject, score: int, finish_reason: str | None
@@ -157,6 +163,7 @@ def test_damage_may_lose_a_score_but_never_changes_it(
     assert found in {score, None}
 
 
+@relaxed
 @given(
     first=st.integers(1, 5),
     second=st.integers(1, 5),

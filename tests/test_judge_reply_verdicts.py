@@ -62,6 +62,8 @@ NO_FLAG = {
     "number": ('{"flag": 3}', 'not a flag: "3"'),
     "boolean": ('{"flag": true}', 'not a flag: "bool"'),
     "two colours": ('{"flag": "green or yellow"}', 'not a flag: "green or yellow"'),
+    "two strings": ('{"flag": "green" or "red",}', None),
+    "words without quotes": ("{flag: green or red}", None),
     "negated": ('{"flag": "not red"}', 'not a flag: "not red"'),
     "asked back": ('{"flag": "red?"}', 'not a flag: "red?"'),
     "template": (

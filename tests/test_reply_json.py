@@ -4,23 +4,13 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from touchstone.judge_reply import parse_dimension_report, parse_evidence_items, parse_verdict
 from touchstone.models import Dimension
-from touchstone.reply_json import (
-    MAX_OBJECTS,
-    Conflict,
-    FoundObject,
-    Number,
-    Reply,
-    Tree,
-    Unsure,
-    normal_key,
-    open_reply,
-    visible_text,
-)
+from touchstone.reply_json import MAX_OBJECTS, FoundObject, Reply, open_reply, visible_text
+from touchstone.reply_syntax import Conflict, Number, Tree, Unsure, normal_key
 
 
 def only(text: str, finish_reason: str | None = "stop") -> FoundObject:
@@ -119,6 +109,44 @@ def test_an_open_object_is_complete_only_if_the_model_ended_there() -> None:
     assert not only('{"a": "x"', None).closed
 
 
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ('Q2: {"a": 1}', "Q2"),
+        ('**My verdict:**\n{"a": 1}', "**My verdict"),
+        ('So {"a": 1}', ""),
+        ('{"a": 1}', ""),
+    ],
+)
+def test_the_words_before_an_object_are_its_label(text: str, label: str) -> None:
+    found = only(text)
+    assert (found.value, found.label, found.fragment) == ({"a": Number("1")}, label, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"Q2": {"a": 1}', {"Q2": {"a": Number("1")}}),
+        ("x', 'Q2': {\"a\": 1}", {"Q2": {"a": Number("1")}}),
+        ('"Q2"}: {"a": 1}', {"": {"a": Number("1")}}),
+        (': {"a": 1}', {"": {"a": Number("1")}}),
+        ('\\ {"a": 1}', {"": {"a": Number("1")}}),
+    ],
+)
+def test_a_piece_of_a_broken_object_stays_under_its_key(text: str, expected: Tree) -> None:
+    found = only(text)
+    assert (found.value, found.fragment, found.whole) == (expected, True, False)
+
+
+def test_an_unreadable_object_is_doubtful_if_it_has_a_key_of_an_answer() -> None:
+    for keys, doubtful in [(["score"], True), (["other"], False), ([], False)]:
+        reply = open_reply('{"score" = "the other one"}', telling=keys)
+        assert (reply.unreadable, reply.doubtful) == (
+            ("an object can't be read as JSON",),
+            doubtful,
+        )
+
+
 # --- repair --------------------------------------------------------------------------------
 
 
@@ -159,6 +187,7 @@ def test_a_repaired_value_counts_only_where_it_stands_alone(source: str, expecte
         assert found.value == expected
 
 
+@settings(deadline=None)
 @given(junk=st.text(alphabet="or-–/%|.~_*+e0123456789 abc()<>&", min_size=1))
 @example(junk="/5")
 @example(junk=" 5")
@@ -168,7 +197,7 @@ def test_nothing_stands_between_a_repaired_number_and_its_end(junk: str) -> None
         assert isinstance(found.value, dict)
         number = found.value.get("a")
         if isinstance(number, Number):
-            assert f"4{junk}".strip() == number.literal or junk.strip().startswith("//")
+            assert f"4{junk}".strip() == number.literal or junk.strip().startswith(("//", "/*"))
 
 
 def test_a_key_that_must_not_be_lost_makes_an_object_unreadable() -> None:

@@ -12,7 +12,14 @@ from pydantic import BaseModel
 
 from touchstone.errors import InputError
 from touchstone.fields import Written
-from touchstone.yaml_source import YamlSource, decode_text, parse_yaml
+from touchstone.yaml_source import (
+    TYPED_KEYS,
+    TYPED_TREES,
+    YamlSource,
+    decode_text,
+    dump_yaml,
+    parse_yaml,
+)
 
 
 def parse(text: str) -> YamlSource:
@@ -235,6 +242,43 @@ def test_messages_speak_of_yaml_not_of_python(text: str, message: str) -> None:
 
     assert [one.message for one in raised.value.problems] == [message]
 
+
+# --- what is written is read back -----------------------------------------------------------------
+
+any_text = st.text(st.characters(exclude_categories=()))
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | any_text
+    | st.text("0123456789.eE+-_:~", max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_text, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(values)
+def test_any_data_is_read_back_as_it_was_written(data: object) -> None:
+    read = parse(dump_yaml({"parameters": data})).data
+
+    assert repr(read) == repr({"parameters": data})
+
+
+@given(st.dictionaries(any_text.filter(lambda key: key not in TYPED_KEYS | TYPED_TREES), any_text))
+def test_any_strings_are_read_back_everywhere(data: dict[str, str]) -> None:
+    assert parse(dump_yaml(data)).data == (data or {})
+
+
+def test_what_is_written_reads_well() -> None:
+    data = {"id": "büro", "note": "two\nlines", "no": "NO", "list": [{"a": "1e3", "b": "💥"}, {}]}
+
+    assert dump_yaml(data) == (
+        "id: büro\nnote: 'two\n\n  lines'\n'no': 'NO'\nlist:\n- a: \"1e3\"\n  b: 💥\n- {}\n"
+    )
+
+
+# --- any text at all ------------------------------------------------------------------------------
 
 yaml_like = st.text(
     st.sampled_from(

@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
@@ -33,7 +32,7 @@ from touchstone.models import (
 from touchstone.records import RecordFile, dump_record
 from touchstone.slugs import pair_slugs, slug
 from touchstone.suite import LoadedSuite, parse_suite
-from touchstone.yaml_source import parse_yaml, read_text
+from touchstone.yaml_source import dump_yaml, parse_yaml, read_text
 
 MANIFEST = "bundle.yaml"
 SUITE = "suite.yaml"
@@ -227,8 +226,7 @@ class BundleWriter:
         """Replace bundle.yaml."""
         data = manifest.model_dump(mode="python", by_alias=True, exclude_defaults=True)
         data = {"format": manifest.format, **data}
-        text = yaml.safe_dump(_plain(data), sort_keys=False, allow_unicode=True, width=100)
-        write_atomic(self.path / MANIFEST, text.encode("utf-8", "surrogatepass"))
+        write_atomic(self.path / MANIFEST, dump_yaml(_plain(data)).encode("utf-8"))
 
     def unseal(self) -> None:
         """Remove the seal before something is written, so that a crash leaves no false one."""

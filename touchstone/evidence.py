@@ -23,6 +23,8 @@ _LEVELLED = {
 }
 _LINE_MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]*|#{1,6}[ \t]+|[*+•–-][ \t]+)+")
 _INLINE_MARKS = re.compile(r"[*_~`]+")
+# An underscore is part of a word inside it, and emphasis around it: ``file_E1_a``, ``_E1_``.
+_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![^\W_])(?<![^\W_]_)", r"(?![^\W_])(?!_[^\W_])"
 _RANGE = re.compile(r"\s*(?:–|-|—|bis|to|through)\s*")
 
 
@@ -57,7 +59,7 @@ def find_mentions(text: str, prompt_ids: Sequence[str]) -> list[Mention]:
     if not longest_first:
         return []
     alternatives = "|".join(re.escape(one) for one in longest_first)
-    pattern = re.compile(rf"(?<![\w])(?:{alternatives})(?![\w])")
+    pattern = re.compile(rf"{_NO_WORD_BEFORE}(?:{alternatives}){_NO_WORD_AFTER}")
     found = list(pattern.finditer(text))
     mentions: list[Mention] = []
     index = 0

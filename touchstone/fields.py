@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -15,17 +16,25 @@ from pydantic import (
     StrictInt,
 )
 
+Part = TypeVar("Part")
+_SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
 
 def _raw_string(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be a string")
-    return value
+    return _SPLIT_PAIR.sub(_join_pair, value)
+
+
+def _join_pair(found: re.Match[str]) -> str:
+    return found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 RawStr = Annotated[str, PlainValidator(_raw_string), PlainSerializer(lambda value: value)]
 """A string exactly as some model or tool produced it: lone surrogates, NUL and all.
 
-pydantic's own ``str`` refuses lone surrogates, which models do emit.
+pydantic's own ``str`` refuses lone surrogates, which models do emit. The two halves of one
+character, which a stream may deliver apart, are joined: JSON would join them anyway.
 """
 
 
@@ -56,6 +65,13 @@ def _no_bool(value: object) -> object:
 
 
 Number = Annotated[float, BeforeValidator(_no_bool)]
+
+
+def at_least_one(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Refuse an empty list; unlike ``min_length`` it does not count entries that are wrong."""
+    if not parts:
+        raise ValueError("must have at least one entry")
+    return parts
 
 
 def pick_text(text: Text | None, *languages: str) -> tuple[str, str | None]:

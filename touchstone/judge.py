@@ -14,11 +14,11 @@ from touchstone.evidence import locate_quote
 from touchstone.judge_config import (
     JudgeConfig,
     TokenGauge,
-    estimate_tokens,
     fit_evidence,
     nonce_for,
     prompt_room,
     reply_room,
+    shorten_red,
 )
 from touchstone.judge_prompt import Item, JudgeTexts
 from touchstone.judge_reply import (
@@ -101,7 +101,8 @@ def _build_dimension_prompt(
     In map-reduce mode the noted evidence stands for the answers, red-flagged ones in full.
     """
     shown = "\n\n".join(
-        texts.material(item, in_full=mode == "single" or _is_red(item)) for item in items
+        texts.material(item, in_full=mode == "single" or (item.is_red and not item.brief))
+        for item in items
     )
     one = len(dimensions) == 1
     task = texts.dimension_task(dimensions[0]) if one else texts.dimensions_task(dimensions)
@@ -109,10 +110,6 @@ def _build_dimension_prompt(
         Message(role="system", content=texts.system()),
         Message(role="user", content=f"{shown}\n\n{task}"),
     )
-
-
-def _is_red(item: Item) -> bool:
-    return item.verdict is not None and item.verdict.flag == "red"
 
 
 @dataclass
@@ -222,7 +219,10 @@ class Judge:
         return outcomes
 
     def fitting(self, items: Sequence[Item]) -> list[Item]:
-        """Return the items with as much noted evidence as the context takes (single mode: all)."""
+        """Return the items with as much evidence as the context takes (single mode: everything).
+
+        Where that is still too much, red-flagged answers lose their full text, one by one.
+        """
         if self.config.mode == "single" or self.context is None:
             return list(items)
         dimensions = list(self.suite.dimensions)
@@ -231,9 +231,10 @@ class Judge:
 
         def tokens(shown: Sequence[Item]) -> int:
             messages = _build_dimension_prompt(self.texts, shown, dimensions, mode="map-reduce")
-            return sum(estimate_tokens(message.content) for message in messages)
+            return sum(self.gauge.tokens(message.content) for message in messages)
 
-        return fit_evidence(items, tokens, prompt_room(self.context, self.config.max_tokens))
+        room = prompt_room(self.context, self.config.max_tokens)
+        return shorten_red(fit_evidence(items, tokens, room), tokens, room, self.suite.ko_rule)
 
     async def _until_usable(
         self,
@@ -394,10 +395,12 @@ def _saw(items: Sequence[Item], shown: Sequence[Item], of: int, mode: JudgingMod
     if mode == "single":
         return Saw(answers=len(answered), of=of)
     return Saw(
-        answers=sum(item.evidence is not None or _is_red(item) for item in answered),
+        answers=sum(item.evidence is not None or item.is_red for item in answered),
         of=of,
         evidence=sum(len(item.evidence or ()) for item in shown),
         evidence_of=sum(len(item.evidence or ()) for item in items),
+        red_in_full=sum(item.is_red and not item.brief for item in shown),
+        red=sum(item.is_red for item in shown),
     )
 
 

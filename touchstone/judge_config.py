@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from touchstone.judge_prompt import Item, JudgeTexts
-from touchstone.models import Answer, JudgingMode, Suite
+from touchstone.models import Answer, JudgingMode, KoRule, Suite
 
 BYTES_PER_TOKEN = 3
 """A cautious estimate: English has about 4.2 bytes a token, German about 3.3."""
@@ -138,6 +138,32 @@ def fit_evidence(
         ]
         if tokens(shown) <= room:
             break
+    return shown
+
+
+def shorten_red(
+    items: Sequence[Item],
+    tokens: Callable[[Sequence[Item]], int],
+    room: float,
+    rule: KoRule | None,
+) -> list[Item]:
+    """Return the items with as many red-flagged answers in full as fit into ``room`` tokens.
+
+    Those outside the fatal scope lose their text first, long ones before short ones; flag,
+    rationale and noted evidence stay.
+    """
+    shown = list(items)
+    red = [at for at, item in enumerate(shown) if item.is_red]
+    red.sort(
+        key=lambda at: (
+            rule is not None and rule.covers(shown[at].prompt),
+            -len(shown[at].answer.text),
+        )
+    )
+    for at in red:
+        if tokens(shown) <= room:
+            break
+        shown[at] = replace(shown[at], brief=True)
     return shown
 
 

@@ -237,6 +237,13 @@ class Item:
     answer: Answer
     verdict: Verdict | None = None
     evidence: tuple[Evidence, ...] | None = None
+    brief: bool = False
+    """True where even a red-flagged answer is shown by its evidence alone, for want of room."""
+
+    @property
+    def is_red(self) -> bool:
+        """True if the answer has a red flag."""
+        return self.verdict is not None and self.verdict.flag == "red"
 
 
 class JudgeTexts:

@@ -23,7 +23,8 @@ from touchstone.reply_claims import (
     settle,
     why_nothing,
 )
-from touchstone.reply_json import CUT_OFF, Conflict, Reply, Tree, normal_key, open_reply
+from touchstone.reply_json import CUT_OFF, Reply, open_reply
+from touchstone.reply_syntax import Conflict, Tree, normal_key
 from touchstone.reply_values import (
     EVIDENCE_KEYS,
     FLAG_KEYS,

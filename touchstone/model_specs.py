@@ -81,10 +81,10 @@ def load_model_specs(path: Path) -> list[ModelSpec]:
         raise InputError(
             f"{path} is no models file: it must be a list of entries with at least a model each."
         )
-    specs: list[ModelSpec] = []
+    specs: dict[int, ModelSpec] = {}
     for index, entry in enumerate(document.data):
         try:
-            specs.append(ModelSpec.model_validate(entry))
+            specs[index] = ModelSpec.model_validate(entry)
         except ValidationError as failure:
             data = entry if isinstance(entry, Mapping) else {}
             document.problems += [
@@ -92,11 +92,11 @@ def load_model_specs(path: Path) -> list[ModelSpec]:
                 for loc, code, message in explain(failure, data)
             ]
     seen: set[tuple[str, str]] = set()
-    for index, spec in enumerate(specs):
+    for index, spec in specs.items():
         if (spec.name, spec.variant) in seen:
             message = f"{spec.name} ({spec.variant}) stands here twice"
             document.problems.append(Problem("duplicate", document.where((index,)), message))
         seen.add((spec.name, spec.variant))
     if document.problems:
         raise InputError(f"{path} can't be used:", document.problems)
-    return specs
+    return list(specs.values())

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StrictInt, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StrictInt, field_validator, model_validator
 
 from touchstone.fields import (
     Flag,
@@ -23,6 +23,7 @@ from touchstone.fields import (
     Score,
     Text,
     Written,
+    at_least_one,
     pick_text,
 )
 
@@ -150,11 +151,11 @@ class Suite(Written):
     title: Text
     language: str
     description: Text | None = None
-    dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1)]
+    dimensions: Annotated[tuple[Dimension, ...], AfterValidator(at_least_one)]
     ko_rule: KoRule | None = None
     answer_rubric: Literal["verdict", "quality-judge"] = "verdict"
     escalation: Escalation | None = None
-    prompts: Annotated[tuple[Prompt, ...], Field(min_length=1)]
+    prompts: Annotated[tuple[Prompt, ...], AfterValidator(at_least_one)]
 
     def dimension(self, dimension_id: str) -> Dimension | None:
         """Return the dimension with this id, or None."""
@@ -299,12 +300,18 @@ class ParseIssue(Record):
 
 
 class Saw(Record):
-    """How many of the answers the judge was shown, and of the evidence noted from them."""
+    """How many of the answers the judge was shown.
+
+    Where it judged by noted evidence (map-reduce): how much of that, and how many of the
+    red-flagged answers in full.
+    """
 
     answers: int
     of: int
     evidence: int | None = None
     evidence_of: int | None = None
+    red_in_full: int | None = None
+    red: int | None = None
 
 
 class ModelReport(Record):

@@ -8,15 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from touchstone.models import Dimension, Evidence
-from touchstone.reply_json import (
-    CUT_OFF,
-    Conflict,
-    FoundObject,
-    Number,
-    Reply,
-    Tree,
-    normal_key,
-)
+from touchstone.reply_json import CUT_OFF, FoundObject, Reply
+from touchstone.reply_syntax import Conflict, Number, Tree, normal_key
 from touchstone.reply_values import (
     CATEGORY_KEYS,
     EVIDENCE_KEYS,
@@ -36,6 +29,7 @@ from touchstone.reply_values import (
     read_score,
     read_score_text,
     shown,
+    text_of,
     texts_of,
 )
 
@@ -245,7 +239,7 @@ class ScoreWalk:
 
     def _named(self, node: Mapping[str, Tree], subject: str | None) -> str | None:
         """Return the dimension an object says it is about, else the one it stands under."""
-        names = [value for _, value in members(node, NAME_KEYS) if isinstance(value, str)]
+        names = list(filter(None, (text_of(value) for _, value in members(node, NAME_KEYS))))
         if not names or not any(True for _ in members(node, SCORE_KEYS)):
             return subject
         meant = {self.names.resolve(name) for name in names} - {None}

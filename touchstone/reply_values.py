@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from touchstone.models import Evidence, Flag, Metrics
-from touchstone.reply_json import Conflict, Number, Tree, Unsure, normal_key
+from touchstone.reply_syntax import Conflict, Number, Tree, Unsure, normal_key
 
 SCORE_KEYS = (
     "score",
@@ -293,8 +293,10 @@ def read_flag(value: Tree) -> Reading:
     """Read a flag out of a JSON value."""
     if value is None:
         return GAVE_NULL
-    if isinstance(value, str | Unsure):
-        return read_flag_text(text_of(value))
+    if isinstance(value, str):
+        return read_flag_text(value)
+    if isinstance(value, Unsure):
+        return Reading("wrong", reason=f"not a flag: {shown(value.raw)}")
     if isinstance(value, Conflict):
         return Reading("wrong", reason="ambiguous: the flag is given twice with different values")
     literal = value.literal if isinstance(value, Number) else type(value).__name__

@@ -40,6 +40,8 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _MAX_NODES = 300_000
 _MAX_BYTES = 64_000_000
 _MAX_DIGITS = 100
+_STR_TAG = "tag:yaml.org,2002:str"
+_UNUSUAL_BREAKS = frozenset("\x85\u2028\u2029")
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _PLAIN_WORDS = (
     (re.compile("^Input should be"), "must be"),
@@ -217,9 +219,10 @@ class _Builder:
 
 def _scalar(node: yaml.Node, typed: bool) -> Any:
     value = str(node.value)
-    plain = getattr(node, "style", None) is None
-    if not plain:
-        return value
+    return _plain_scalar(value, typed) if getattr(node, "style", None) is None else value
+
+
+def _plain_scalar(value: str, typed: bool) -> Any:
     if value in {"", "~", "null", "Null", "NULL"}:
         return None
     if not typed:
@@ -231,6 +234,27 @@ def _scalar(node: yaml.Node, typed: bool) -> Any:
     if _FLOAT.fullmatch(value) and math.isfinite(float(value)):
         return float(value)
     return value
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes whatever this module's reader would not read back as the string it is."""
+
+    def represent_string(self, value: str) -> yaml.ScalarNode:
+        breaks = not _UNUSUAL_BREAKS.isdisjoint(value)
+        quoted = breaks or _plain_scalar(value, typed=True) is not value
+        return self.represent_scalar(_STR_TAG, value, style='"' if quoted else None)
+
+
+_Dumper.add_representer(str, _Dumper.represent_string)
+
+
+def dump_yaml(data: Any) -> str:
+    """Return data (maps, lists, strings, numbers) as YAML that ``parse_yaml`` reads back.
+
+    Numbers and switches do so under the keys that hold some; elsewhere they come back as strings.
+    """
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
 
 
 def explain(failure: ValidationError, data: Any) -> list[Finding]:

@@ -152,7 +152,7 @@ def command(
         return export_requests(path)
     if ingest:
         return ingest_responses(path, files, redo=options["redo"])
-    return _judge(path, _options(judge_name or "", options))
+    return judge_with_endpoint(path, _options(judge_name or "", options))
 
 
 def _options(judge_name: str, options: dict[str, Any]) -> JudgeOptions:
@@ -182,7 +182,8 @@ def _options(judge_name: str, options: dict[str, Any]) -> JudgeOptions:
     )
 
 
-def _judge(path: Path, options: JudgeOptions) -> int:
+def judge_with_endpoint(path: Path, options: JudgeOptions) -> int:
+    """Judge what is open, write it to the bundle, seal it; return the exit code."""
     with write_bundle(path) as writer:
         mended = writer.repair_tails()
         if mended:

@@ -61,7 +61,8 @@ class Renderer:
 
         made = self._environment.get_template(template)
         html = made.render(href=href, local=local, page_language=self.locale.language, **data)
-        return "\n".join(line for line in html.split("\n") if line.strip())
+        # Once more over the whole: whatever way a text took, the page can be written as UTF-8.
+        return visible(html)
 
 
 def _marked(words: str, language: str | None, page_language: str) -> Markup:

@@ -55,7 +55,7 @@ MAX_MARKDOWN = 60_000
 MAX_STEPS = 100_000
 """Block rules tried and tokens looked ahead at (five the first time, when all inline rules are
 tried). Lazy quotes and open brackets make them grow with the square of a text's length. A step
-takes 1 to 2 µs, 15 where Python's stack is at an edge; an ordinary answer needs about 100."""
+takes 1 to 2 µs, 15 where Python's stack is at an edge; an ordinary answer needs 35."""
 MAX_TOKENS = 40_000
 """Tags and text blocks; and lines times columns, as short table rows get empty cells."""
 MAX_DEPTH = 100

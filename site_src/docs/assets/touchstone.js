@@ -1,0 +1,121 @@
+/* What the site needs in the browser, without a dependency and without a request.
+ *
+ * One classic script, so that it also runs from the disk. It is included where Material has inline
+ * scripts, which the site's security policy forbids; `data-ts` says which part is due:
+ *
+ *   scope    in the head: where settings are kept
+ *   palette  in the header: the colour scheme, before anything is painted
+ *   search   after the search form: from the disk there is a sentence instead
+ *   (none)   at the end of the page: permalinks and folds
+ */
+(() => {
+  "use strict";
+  const script = document.currentScript;
+
+  /* Material's own script calls these four by name. Storage may be forbidden. */
+  const scope = () => {
+    window.__md_scope = new URL(script.dataset.base, location);
+    window.__md_hash = (text) =>
+      [...text].reduce((hash, char) => ((hash << 5) - hash + char.charCodeAt(0)) | 0, 0);
+    window.__md_get = (key, storage, site = window.__md_scope) => {
+      try {
+        return JSON.parse((storage ?? localStorage).getItem(`${site.pathname}.${key}`));
+      } catch {
+        return null;
+      }
+    };
+    window.__md_set = (key, value, storage, site = window.__md_scope) => {
+      try {
+        (storage ?? localStorage).setItem(`${site.pathname}.${key}`, JSON.stringify(value));
+      } catch {
+        /* The setting lasts as long as the page. */
+      }
+    };
+  };
+
+  const palette = () => {
+    const options = [...document.querySelectorAll("[data-md-component=palette] input")];
+    const media = (option) => option.getAttribute("data-md-color-media");
+    const suits = (option) => media(option) && matchMedia(media(option)).matches;
+    const chosen = options[window.__md_get("__palette")?.index];
+    const isAutomatic = chosen && media(chosen) === "(prefers-color-scheme)";
+    const option = chosen && !isAutomatic ? chosen : options.filter((o) => o !== chosen).find(suits);
+    if (!option) return;
+    for (const name of ["media", "scheme", "primary", "accent"]) {
+      const attribute = `data-md-color-${name}`;
+      document.body.setAttribute(attribute, option.getAttribute(attribute));
+    }
+  };
+
+  const search = () => {
+    if (location.protocol !== "file:") return;
+    for (const part of document.querySelectorAll(".md-search, .md-header [for=__search]")) {
+      part.remove();
+    }
+    document.querySelector(".ts-nosearch").hidden = false;
+  };
+
+  /* navigator.clipboard is there on https and localhost only. */
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      const field = document.createElement("textarea");
+      field.className = "ts-sr";
+      field.value = text;
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand("copy");
+      field.remove();
+      return done;
+    }
+  };
+
+  const announce = (text) => {
+    const status = document.querySelector(".ts-live");
+    if (!status) return;
+    status.textContent = text;
+    clearTimeout(announce.timer);
+    announce.timer = setTimeout(() => (status.textContent = ""), 3000);
+  };
+
+  /* A permalink still works as a link; a button (hidden without JavaScript) copies its text. */
+  const onClick = async (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = event.target.closest("a.ts-perma, a.headerlink, button[data-ts-copy]");
+    if (!link) return;
+    const url = new URL(link.getAttribute("href") ?? link.dataset.tsAnchor ?? "", location).href;
+    const text = link.dataset.tsCopy?.replaceAll("{url}", url) ?? url;
+    const active = document.activeElement;
+    if (!(await copy(text))) return;
+    active?.focus({ preventScroll: true });
+    announce(link.dataset.tsCopied ?? document.querySelector(".ts-live")?.dataset.copied ?? "");
+  };
+
+  /* A link may lead into something folded. */
+  const unfoldTarget = () => {
+    let name = location.hash.slice(1);
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      /* Then it is the name of no element, or literally this one. */
+    }
+    const target = document.getElementById(name);
+    const folds = [];
+    for (let at = target?.parentElement; at; at = at.parentElement) {
+      if (at.matches("details:not([open])")) folds.push(at);
+    }
+    for (const fold of folds) fold.open = true;
+    if (folds.length) target.scrollIntoView();
+  };
+
+  const page = () => {
+    document.addEventListener("click", onClick);
+    for (const button of document.querySelectorAll("button[data-ts-copy]")) button.hidden = false;
+    addEventListener("hashchange", unfoldTarget);
+    unfoldTarget();
+  };
+
+  ({ scope, palette, search, page })[script.dataset.ts ?? "page"]();
+})();
