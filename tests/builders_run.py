@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
+
+from chat_server import Answer as Served
+from chat_server import ChatServer, Script, Seen, refusal
 
 from touchstone.endpoints import ChatRequest
 from touchstone.models import Answer, AnswerError, ModelEntry, Prompt, Suite
@@ -101,3 +110,70 @@ def files_of(folder: Path, *, without: Iterable[str] = ()) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name not in without
     }
+
+
+# --- the command line against a real server --------------------------------------------------
+
+Reply = Callable[[str], Served]
+
+
+def chat(reply: Reply) -> Script:
+    """Return a server's script: chats are answered by ``reply``, there is nothing else."""
+
+    def script(seen: Seen) -> Served:
+        if seen.path.endswith("/chat/completions"):
+            return reply(str(seen.body["messages"][-1]["content"]))
+        return refusal(404, "there is nothing here")
+
+    return script
+
+
+def asked(server: ChatServer) -> list[str]:
+    """Return what a server was asked, in order."""
+    return [body["messages"][-1]["content"] for body in server.bodies]
+
+
+def write_suite(folder: Path, prompts: str = PROMPTS, **replaced: str) -> Path:
+    path = folder / "tiny.yaml"
+    path.write_text(suite_yaml(prompts, **replaced), encoding="utf-8")
+    return path
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a JSON Lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def append_lines(path: Path, *records: Mapping[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(record) + "\n" for record in records)
+
+
+@contextmanager
+def command(*args: object, **environ: str) -> Iterator[subprocess.Popen[str]]:
+    """Start the command line as a process of its own; it is gone when the block ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "touchstone", *map(str, args)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environ},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 60.0) -> tuple[int, str]:
+    """Wait for a process; return its exit code and what it said to people."""
+    _, err = process.communicate(timeout=seconds)
+    return process.returncode, err
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)

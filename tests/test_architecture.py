@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "touchstone"
 GEN_PAGES = ROOT / "site_src" / "gen_pages.py"
-REPLIES = {"reply_json", "reply_values", "reply_claims", "judge_reply"}
+REPLIES = {"reply_syntax", "reply_json", "reply_values", "reply_claims", "judge_reply"}
 JUDGING = {"judge", "judge_config", "judge_prompt", "exchange"} | REPLIES
 TOTALS = {"scorecard", "bundle", "bundle_check", "gui.report_md", "importers", "exporters"}
 OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
@@ -20,8 +20,8 @@ OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 # Lowest first. A unit may import only units of a strictly lower layer. A unit is a top-level
 # module or package; gui is split, and what is not named of it here is the unit "site".
 LAYERS: list[set[str]] = [
-    {"errors", "fields", "slugs", "files", "streaming", "reply_json", "gui.quote_marks"},
-    {"models", "yaml_source", "gui.safe_html"},
+    {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"},
+    {"models", "yaml_source", "reply_json", "gui.safe_html"},
     {"suite", "records", "scorecard", "evidence", "agreement", "quality_judge"}
     | {"judge_prompt", "reply_values", "model_specs"},
     {"bundle", "judge_config", "reply_claims"},
@@ -56,11 +56,11 @@ CONFINED: Mapping[str, set[str]] = {
     "babel": {"site"},
     "nh3": {"gui.safe_html"},
     "markdown_it": {"gui.safe_html"},
-    "mkdocs": {"gui.plugin", "gui.build"},
+    "mkdocs": {"gui.plugin", "gui.build", "gui.preview"},
     "mkdocs_gen_files": set(),
-    "json_repair": {"reply_json"},
+    "json_repair": {"reply_syntax"},
     "filelock": {"bundle", "endpoints"},
-    "yaml": {"yaml_source", "exchange"},
+    "yaml": {"yaml_source", "exchange", "gui.plugin", "gui.build"},
 }
 # These give the same for the same arguments, and touch nothing.
 PURE = {"errors", "fields", "models", "slugs", "scorecard", "evidence", "agreement"} | {
@@ -142,7 +142,7 @@ def own_imports(name: str) -> frozenset[str]:
     found = set()
     for imported in imported_names(BY_NAME[name]):
         package, _, rest = imported.partition(".")
-        if package == "touchstone" and rest != "__version__":
+        if package == "touchstone" and rest not in {"", "__version__"}:
             parent = rest.rpartition(".")[0]
             found.add(rest if rest in BY_NAME else parent)
     return frozenset(found - {name})

@@ -81,6 +81,10 @@ ABSORBED = {
     "quotes inside a string": '{"rationale": "E1 says "no" twice.", "score": 4}',
     "line break inside a string": '{"rationale": "E1 is\nright.", "score": 4}',
     "missing last brace": '{"rationale": "Right.", "score": 4',
+    "missing last brace in a fence": f'{TICKS}json\n{{"score": 4\n{TICKS}',
+    "remark under an alias": '{"score": 4, "note": "3 of them are off"}',
+    "number on a line beside an object": 'Step\n3\n{"score": 4}',
+    "label before prose": f"Rating: 3 things are {'very ' * 10} good.\nScore: 4",
     "bare number": "4",
     "bare number with zero": " 4.0\n",
     "bare out of five": "4/5",
@@ -175,6 +179,7 @@ NOT_A_SCORE = {
         '{"score": 4, "score": 5,}',
         "ambiguous: the score is given twice with different values",
     ),
+    "two aliases": ('{"score": 4, "rating": 5}', "ambiguous: different values, 4 and 5"),
     "the dimension twice": ('{"Q1": 4, "q1": 5}', "ambiguous: different values, 4 and 5"),
     "the rationale twice": (
         '{"score": 4, "rationale": "a", "rationale": "b"}',

@@ -146,21 +146,34 @@ def test_shapes_combine(
     assert check(wrap.format(inner), finish_reason) == {"Q1": score}
 
 
-@relaxed
-@given(data=st.data(), score=st.integers(1, 5), finish_reason=FINISH)
-def test_damage_may_lose_a_score_but_never_changes_it(
-    data: st.DataObject, score: int, finish_reason: str | None
-) -> None:
-    text = (
-        f'{{"evidence": [{{"prompt_id": "E", "quote": "x"}}], "rationale": "a", "score": {score}}}'
-    )
+def damaged(data: st.DataObject, text: str) -> str:
+    """Cut pieces out of a text and put others in."""
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(start, min(len(text), start + 5)))
         junk = data.draw(st.text(alphabet="{}[]\"':,/*#- \nabn.", max_size=3))
         text = text[:start] + junk + text[end:]
+    return text
+
+
+@relaxed
+@given(data=st.data(), score=st.integers(1, 5), finish_reason=FINISH)
+def test_damage_may_lose_a_score_but_never_changes_it(
+    data: st.DataObject, score: int, finish_reason: str | None
+) -> None:
+    item = '{"prompt_id": "E", "quote": "x"}'
+    text = damaged(data, f'{{"evidence": [{item}], "rationale": "a", "score": {score}}}')
     (found,) = check(text, finish_reason).values()
     assert found in {score, None}
+
+
+@relaxed
+@given(data=st.data(), flag=st.sampled_from(["green", "yellow", "red"]), finish_reason=FINISH)
+def test_damage_may_lose_a_flag_but_never_changes_it(
+    data: st.DataObject, flag: str, finish_reason: str | None
+) -> None:
+    text = damaged(data, f'{{"quotes": ["x", "y"], "rationale": "a", "flag": "{flag}"}}')
+    assert parse_verdict(text, finish_reason=finish_reason).flag in {flag, None}
 
 
 @relaxed

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 
@@ -35,6 +36,7 @@ def value(text: str, finish_reason: str | None = "stop") -> Tree:
         ("a<think>b</think>c<think>d</think>e", "ace", False),
         ("a</think>b", "b", False),
         ("<think>a<think>b</think>c</think>d", "d", False),
+        ("a<think>b</think>c</think>d", "d", False),
         ("a<think>b", "", True),
         ("<think>a</think>b<think>c", "", True),
         ('{"a": "<think>"}', '{"a": "<think>"}', False),
@@ -130,7 +132,7 @@ def test_the_words_before_an_object_are_its_label(text: str, label: str) -> None
         ("x', 'Q2': {\"a\": 1}", {"Q2": {"a": Number("1")}}),
         ('"Q2"}: {"a": 1}', {"": {"a": Number("1")}}),
         (': {"a": 1}', {"": {"a": Number("1")}}),
-        ('\\ {"a": 1}', {"": {"a": Number("1")}}),
+        (': \\ {"a": 1}', {"": {"a": Number("1")}}),
     ],
 )
 def test_a_piece_of_a_broken_object_stays_under_its_key(text: str, expected: Tree) -> None:
@@ -170,6 +172,8 @@ def test_an_unreadable_object_is_doubtful_if_it_has_a_key_of_an_answer() -> None
         ('{"a": 1 or 2,}', {"a": Unsure("1", "1 or 2")}),
         ('{"a": "1" or "2",}', None),
         ('{"a": null or 2,}', {"a": Unsure("null", "null or 2")}),
+        ('{"a":: 1,}', {"a": Unsure("1", "1")}),
+        ('{"a": /* x */ 1,}', {"a": Unsure("1", "1")}),
         ('{"a": 1_0,}', {"a": Unsure("10", "10")}),
         ('{"a": 1e0,}', {"a": Unsure("1.0", "1.0")}),
         ('{"a": 1 so "b": 2}', {"a": Unsure("1", '1 so "b": 2'), "b": Number("2")}),
@@ -197,7 +201,8 @@ def test_nothing_stands_between_a_repaired_number_and_its_end(junk: str) -> None
         assert isinstance(found.value, dict)
         number = found.value.get("a")
         if isinstance(number, Number):
-            assert f"4{junk}".strip() == number.literal or junk.strip().startswith(("//", "/*"))
+            without_comment = re.split(r"//|/\*", f"4{junk}")[0]
+            assert number.literal == without_comment.strip()
 
 
 def test_a_key_that_must_not_be_lost_makes_an_object_unreadable() -> None:

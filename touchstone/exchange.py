@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from pydantic import ConfigDict, Field, StrictInt
 
 from touchstone.errors import ExchangeError, Problem
@@ -34,7 +33,7 @@ from touchstone.models import (
     Suite,
     Verdict,
 )
-from touchstone.yaml_source import Loc, YamlSource, parse_yaml
+from touchstone.yaml_source import Loc, YamlSource, dump_yaml, parse_yaml
 
 Pair = tuple[str, str]
 Answered = Sequence[tuple[Prompt, Answer]]
@@ -244,7 +243,7 @@ def render_judge_form(suite: Suite, suite_sha256: str, pair: Pair, answered: Ans
     }
     words = _words(suite.language)
     head = f"# {words['form']}\n# judge.kind: ai | human; flag: green | yellow | red\n"
-    return head + yaml.safe_dump(form, sort_keys=False, allow_unicode=True, width=100)
+    return head + dump_yaml(form)
 
 
 def is_unfilled(text: str) -> bool:

@@ -219,10 +219,7 @@ class Judge:
         return outcomes
 
     def fitting(self, items: Sequence[Item]) -> list[Item]:
-        """Return the items with as much evidence as the context takes (single mode: everything).
-
-        Where that is still too much, red-flagged answers lose their full text, one by one.
-        """
+        """Return the items with as much evidence and red-flagged text as the context takes."""
         if self.config.mode == "single" or self.context is None:
             return list(items)
         dimensions = list(self.suite.dimensions)

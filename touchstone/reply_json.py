@@ -238,8 +238,8 @@ class _Finder:
         )
 
     def _with_label(self, found: FoundObject, start: int) -> FoundObject:
-        before = self.text[max(0, start - 80) : start].rstrip(" \t\r\n*_`")
-        if not before.endswith((":", "\\")):
+        before = self.text[max(0, start - 80) : start].rstrip(" \t\r\n*_`\\")
+        if not before.endswith(":"):
             return found
         label = _LABEL.search(before)
         if label is not None and label["words"].strip() and not label["quote"]:

@@ -30,7 +30,7 @@ def command(folder: Path) -> None:
             hint="Choose another folder: touchstone init DIR",
         )
     folder.mkdir(parents=True, exist_ok=True)
-    ignored = shutil.ignore_patterns("__pycache__", "adr")
+    ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(source / "site_src", folder / "site_src", ignore=ignored)
     shutil.copy(source / "mkdocs.yml", folder / "mkdocs.yml")
     (folder / "bundles").mkdir(exist_ok=True)

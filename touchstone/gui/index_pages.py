@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,8 +144,13 @@ class Example:
     terms: tuple[tuple[str, int | None, float], ...]
 
 
-def method_page_data(index: SiteIndex, words: Wording) -> dict[str, Any]:
-    """Return what the method's template needs: the text, with the site's own numbers filled in."""
+def method_page_data(
+    index: SiteIndex, decisions: Mapping[str, str], words: Wording
+) -> dict[str, Any]:
+    """Return what the method's template needs: the text, with the site's own numbers filled in.
+
+    ``decisions`` maps the number of a decision ("0007") to its page.
+    """
     views = sorted(index.views, key=lambda view: view.bundle.id)
     examples = [(view, row) for view in views for row in view.rows if row.report is not None]
     example = None
@@ -169,5 +174,5 @@ def method_page_data(index: SiteIndex, words: Wording) -> dict[str, Any]:
             toc,
         ),
         "example": example,
-        "views": views,
+        "decision": decisions.get("0007"),
     }

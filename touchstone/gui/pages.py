@@ -5,7 +5,7 @@ Knows nothing of the site generator: a page is a path, texts and an HTML body.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,10 +48,16 @@ class Site:
 
 
 class PageMaker:
-    """Makes the pages of a site in one language."""
+    """Makes the pages of a site in one language.
 
-    def __init__(self, site: Site, locale: Locale) -> None:
+    ``decisions`` maps the number of a decision ("0007") to the page that the site has of it.
+    """
+
+    def __init__(
+        self, site: Site, locale: Locale, decisions: Mapping[str, str] | None = None
+    ) -> None:
         self.site = site
+        self.decisions = decisions or {}
         self.locale = locale
         self.words = Wording(locale)
         self._renderer = Renderer(locale)
@@ -60,7 +66,9 @@ class PageMaker:
         """Yield every page except the prompts': the index, the method, then bundle by bundle."""
         index = SiteIndex(self.site.views, self.site.broken)
         yield self._page(INDEX, "index.html.j2", "en", index_page_data(index, self.words))
-        yield self._page(METHOD, "method.html.j2", "en", method_page_data(index, self.words))
+        yield self._page(
+            METHOD, "method.html.j2", "en", method_page_data(index, self.decisions, self.words)
+        )
         for view in self.site.views:
             yield from self._bundle_pages(view)
 

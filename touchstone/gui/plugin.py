@@ -86,6 +86,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._shells: dict[str, BundleView] = {}
         self._site = Site([])
         self._maker = PageMaker(self._site, Locale("en"))
+        self._decisions: dict[str, str] = {}
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether this is a preview, which goes without the security policy."""
@@ -98,7 +99,8 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             self.config[name] = value
         locale = Locale(self.config.lang)
         self._site = load_site(self._bundles_dir(config))
-        self._maker = PageMaker(self._site, locale)
+        self._decisions = _decision_pages(Path(config.docs_dir))
+        self._maker = PageMaker(self._site, locale, self._decisions)
         self._bodies.clear()
         self._shells.clear()
         self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
@@ -126,19 +128,13 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self, markdown: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
     ) -> str:
         """Link the decisions that hand-written pages name."""
-        known = {
-            match[1]: file.src_uri
-            for file in files.documentation_pages()
-            if (match := re.fullmatch(r"adr/(\d{4})-.*\.md", file.src_uri))
-        }
         here = page.file.src_uri
 
         def link(match: re.Match[str]) -> str:
-            target = known.get(match[1])
-            if target is None or target == here:
+            target = self._decisions.get(match[1], "").replace(".html", ".md")
+            if not target or target == here:
                 return match[0]
-            up = "" if here.startswith("adr/") else "adr/"
-            return f"[{match[0]}]({up}{target.removeprefix('adr/')})"
+            return f"[{match[0]}]({target.removeprefix('adr/') if here[:4] == 'adr/' else target})"
 
         return re.sub(r"(?<![\[\w/`-])ADR-(\d{4})(?![\w\]`-])", link, markdown)
 
@@ -224,13 +220,19 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             source = view.links.scorecard.removesuffix(".html") + ".md"
             evaluations.append({_safe(title): source})
         docs = Path(config.docs_dir)
-        decisions = sorted(path.name for path in (docs / "adr").glob("[0-9]*.md"))
+        decisions = [f"{page.removesuffix('.html')}.md" for page in self._decisions.values()]
         nav: list[Any] = [{_("Evaluations"): evaluations}, {_("Method"): "method.md"}]
         guides = sorted(path.name for path in docs.glob("*.md"))
         nav += [{_("Guide"): guides}] if guides else []
         if decisions:
-            nav.append({_("Decisions"): ["adr/index.md", *(f"adr/{name}" for name in decisions)]})
+            nav.append({_("Decisions"): ["adr/index.md", *decisions]})
         return nav
+
+
+def _decision_pages(docs: Path) -> dict[str, str]:
+    """Return the page of each decision by its number."""
+    names = sorted(path.stem for path in (docs / "adr").glob("[0-9][0-9][0-9][0-9]-*.md"))
+    return {name[:4]: f"adr/{name}.html" for name in names}
 
 
 def _safe(text: str) -> str:

@@ -6,7 +6,7 @@
  *   scope    in the head: where settings are kept
  *   palette  in the header: the colour scheme, before anything is painted
  *   search   after the search form: from the disk there is a sentence instead
- *   (none)   at the end of the page: permalinks and folds
+ *   (none)   at the end of the page: menu, permalinks and folds
  */
 (() => {
   "use strict";
@@ -110,7 +110,22 @@
     if (folds.length) target.scrollIntoView();
   };
 
+  /* The theme's menu hangs on a hidden checkbox, which only a pointer reaches. */
+  const menu = () => {
+    const button = document.querySelector(".ts-menu");
+    const toggle = document.getElementById("__drawer");
+    if (!button || !toggle) return;
+    button.addEventListener("click", () => toggle.click());
+    toggle.addEventListener("change", () => button.setAttribute("aria-expanded", toggle.checked));
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !toggle.checked) return;
+      toggle.click();
+      button.focus();
+    });
+  };
+
   const page = () => {
+    menu();
     document.addEventListener("click", onClick);
     for (const button of document.querySelectorAll("button[data-ts-copy]")) button.hidden = false;
     addEventListener("hashchange", unfoldTarget);
