@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from touchstone.bundle import Bundle
 from touchstone.cli import main
+
+# A busy machine is no failure.
+settings.register_profile("touchstone", deadline=None)
+settings.load_profile("touchstone")
 
 GOLDEN = Path(__file__).parent / "golden"
 SHARED_DATA = Path(__file__).parents[1].parent / "shared" / "data"

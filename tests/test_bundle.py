@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from conftest import MANIFEST_YAML, SUITE_YAML, BundleFolder, answer, review, verdict
 
+from touchstone import __version__
 from touchstone.bundle import (
     Bundle,
     BundleWriter,
@@ -347,7 +348,7 @@ def test_a_new_bundle_carries_its_suite_and_its_models(tmp_path: Path) -> None:
     assert bundle.id == "new"
     assert bundle.suite == SUITE.suite
     assert bundle.manifest.suite.sha256 == SUITE.sha256 == bundle.suite_sha256
-    assert (bundle.manifest.created, bundle.manifest.tool) == (WHEN, "touchstone 0.1.0")
+    assert (bundle.manifest.created, bundle.manifest.tool) == (WHEN, f"touchstone {__version__}")
     assert (tmp_path / "new" / "suite.yaml").read_text(encoding="utf-8") == SUITE_YAML
 
 

@@ -155,6 +155,15 @@ def test_a_file_that_can_not_be_replaced_keeps_its_content(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_whoever_reads_a_file_while_it_is_replaced_reads_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    write_atomic(path, b"old content")
+    with path.open("rb") as stream:
+        write_atomic(path, b"new")
+        assert stream.read() == b"old content"
+    assert path.read_bytes() == b"new"
+
+
 def test_an_answer_that_did_not_fit_on_the_disk_costs_no_other(folder: BundleFolder) -> None:
     output, _ = script(APPEND_ON_FULL_DISK, folder.path).communicate()
     written = int(output.split()[0])

@@ -226,9 +226,9 @@ def test_the_gate_of_a_suite_without_a_rule_passes(folder: BundleFolder, touchst
 
 
 def test_a_demanded_level_is_not_missed_by_rounding(folder: BundleFolder, touchstone: Run) -> None:
-    """3 of 5 points everywhere is 60 %, though 0.7 · 3 is 2.0999999999999996."""
+    """3 of 5 points everywhere is 60 %, which comes out as 59.99999999999999 with this weight."""
     fill(folder, {"scores": {"Q1": 3, "Q2": 3, "Q3": 3, "Q4": 3}})
-    folder.write("suite.yaml", SUITE_YAML.replace("weight: 3", "weight: 0.7"))
+    folder.write("suite.yaml", SUITE_YAML.replace("weight: 3", "weight: 1.8"))
 
     assert touchstone("gate", folder.path, "--min-quality", "60").code == 0
 

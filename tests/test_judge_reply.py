@@ -291,6 +291,17 @@ def test_a_name_of_two_dimensions_is_never_guessed() -> None:
     assert results["B"].reason == 'no score found (two dimensions are called "Tone")'
 
 
+@pytest.mark.parametrize("name", ["Evidence", "Rationale", "Score", "Value", "Note"])
+def test_a_dimension_may_be_called_like_a_field(name: str) -> None:
+    named = [Dimension(id="A", name=name, weight=1), Dimension(id="B", name="Tone", weight=1)]
+    reply = '{"evidence": [], "rationale": "3 of 5 hold.", "score": 4}'
+    for asked in ("A", "B"):
+        results = parse_dimension_report(reply, named, prompt_ids=[], asked=asked)
+        assert (results[asked].score, results[asked].parse) == (4, "strict")
+    both = parse_dimension_report(f'{{"{name}": {{"score": 4}}, "B": 2}}', named, prompt_ids=[])
+    assert [result.score for result in both.values()] == [4, 2]
+
+
 def test_asking_for_an_unknown_dimension_is_an_error_of_the_caller() -> None:
     with pytest.raises(ValueError, match="'Q9' is not one of the dimensions"):
         parse_dimension_report("4", DIMENSIONS, prompt_ids=[], asked="Q9")

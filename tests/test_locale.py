@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from babel.messages.catalog import Catalog, Message
@@ -25,6 +25,7 @@ from touchstone.gui.wording import Wording
 
 ROOT = Path(__file__).parents[1]
 GUI = ROOT / "touchstone" / "gui"
+DOCS = ROOT / "site_src" / "docs"
 CATALOGUE = GUI / "locales" / "de.po"
 KEYWORDS: dict[str, tuple[int, ...] | None] = {
     "_": None,
@@ -65,13 +66,23 @@ def literals_in(source: str) -> Iterator[Id]:
 
 
 @cache
+def theme_defaults() -> frozenset[str]:
+    """Return the texts that the theme's overrides fall back on, beside names and addresses."""
+    texts: set[str] = set()
+    for path in (ROOT / "site_src" / "overrides").rglob("*.html"):
+        source = path.read_text(encoding="utf-8")
+        texts.update(found[2] for found in re.finditer(r"\bd\((['\"])(.*?)\1", source))
+    return frozenset(text for text in texts if " " in text)
+
+
+@cache
 def messages_in_sources() -> frozenset[Id]:
     with (ROOT / "babel.cfg").open(encoding="utf-8") as config:
         methods, options = parse_mapping_cfg(config)  # type: ignore[no-untyped-call]
     found = extract_from_dir(GUI, methods, options, keywords=KEYWORDS)
     by_babel: set[Id] = {text if isinstance(text, str) else tuple(text) for _, _, text, *_ in found}
     in_modules = (literals_in(path.read_text(encoding="utf-8")) for path in GUI.glob("*.py"))
-    return frozenset(by_babel.union(*in_modules))
+    return frozenset(by_babel.union(theme_defaults(), *in_modules))
 
 
 @cache
@@ -105,6 +116,7 @@ def test_the_extraction_reads_modules_and_templates() -> None:
     assert "Quality, %% of weighted points" in found
     assert ("%(num)s answer", "%(num)s answers") in found
     assert " and keeps its rank." in found
+    assert "Page not found" in found
 
 
 def test_every_message_is_translated() -> None:
@@ -120,8 +132,7 @@ def test_no_translation_is_left_over_or_fuzzy() -> None:
 
 
 def test_the_catalogue_says_which_plural_it_means_and_names_no_place() -> None:
-    assert catalogue().num_plurals == 2
-    assert catalogue().plural_expr == "(n != 1)"
+    assert (catalogue().num_plurals, catalogue().plural_expr) == (2, "(n != 1)")
     assert [message.locations for message in entries() if message.locations] == []
 
 
@@ -164,7 +175,6 @@ def test_every_class_of_citation_has_a_german_word(kind: str) -> None:
         (0.12345, None, "0.123", "0,123"),
         (3.0, None, "3", "3"),
         (3.0, 2, "3.00", "3,00"),
-        (2.71828, 1, "2.7", "2,7"),
         (12.6, 0, "13", "13"),
         (0, None, "0", "0"),
         (-1234.5, 1, "-1,234.5", "-1.234,5"),
@@ -209,7 +219,6 @@ def test_dates(timestamp: str | None, english: str, german: str) -> None:
     [
         (0, "0 answers", "0 Antworten"),
         (1, "1 answer", "1 Antwort"),
-        (2, "2 answers", "2 Antworten"),
         (1234, "1,234 answers", "1.234 Antworten"),
     ],
 )
@@ -230,14 +239,18 @@ def test_an_unknown_message_is_its_own_translation(language: str) -> None:
 # --- the built site --------------------------------------------------------------------------
 
 
+@cache
+def documents() -> frozenset[str]:
+    """Return the pages of hand-written documents, which exist in English only."""
+    paths = (path.relative_to(DOCS) for path in DOCS.rglob("*.md"))
+    return frozenset(path.with_suffix(".html").as_posix() for path in paths)
+
+
 class Visible(HTMLParser):
-    """Collects what a reader meets outside of elements that say they are English."""
+    """Collects what a reader meets outside of what says it is English, and links to such pages."""
 
     ATTRIBUTES = ("alt", "aria-label", "placeholder", "title")
     DESCRIPTIONS = ("description", "og:title", "og:description")
-    VOID = frozenset(
-        ["area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"]
-    )
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -252,12 +265,13 @@ class Visible(HTMLParser):
         given = dict(attrs)
         language = given.get("lang")
         hidden = self._hidden if language is None else language == "en"
+        if tag == "a":
+            hidden = hidden or (given.get("href") or "").endswith(tuple(documents()))
         if not hidden:
             self.texts += [given[name] or "" for name in self.ATTRIBUTES if name in given]
             if (given.get("name") or given.get("property")) in self.DESCRIPTIONS:
                 self.texts.append(given.get("content") or "")
-        if tag not in self.VOID:
-            self._open.append((tag, hidden or tag in ("script", "style")))
+        self._open.append((tag, hidden or tag in ("script", "style")))
 
     def handle_endtag(self, tag: str) -> None:
         tags = [name for name, _ in self._open]
@@ -277,36 +291,37 @@ def visible_texts(html: str) -> list[str]:
     return [text for text in found if text]
 
 
-def phrase_pattern(text: str) -> re.Pattern[str] | None:
-    """Return a pattern for a text with its values filled in; None if it has not two words."""
-    pieces = re.split(r"%\(\w+\)s", text.replace("%%", "%"))
-    if len(re.findall(r"[^\W\d_]{2,}", " ".join(pieces))) < 2:
-        return None
-    inner = r".{1,80}?".join(re.escape(piece) for piece in pieces)
-    return re.compile(rf"(?<!\w){inner}(?!\w)")
+def filled_in(text: str) -> str:
+    """Return a pattern for a text with its values filled in, from its first word to its last."""
+    core = re.sub(r"^(?:\s|%\(\w+\)s)+|(?:\s|%\(\w+\)s)+$", "", text).replace("%%", "%")
+    return ".{1,80}?".join(re.escape(piece) for piece in re.split(r"%\(\w+\)s", core))
+
+
+def has_two_words(text: str) -> bool:
+    return len(re.findall(r"[^\W\d_]{2,}", PLACEHOLDER.sub(" ", text))) >= 2
+
+
+@cache
+def english_texts() -> frozenset[str]:
+    """Return the English texts of the site without those that German has too ("Profile")."""
+    return frozenset(text for text, _ in pairs()) - {string for _, string in pairs()}
 
 
 @cache
 def english_phrases() -> dict[str, re.Pattern[str]]:
-    """Return the English texts of the site and of its theme, those that German shares left out."""
-    defaults: set[str] = set()
-    for path in (ROOT / "site_src" / "overrides").rglob("*.html"):
-        defaults.update(
-            found[2] for found in re.finditer(r"d\((['\"])(.*?)\1\)", path.read_text("utf-8"))
-        )
-    texts = [text for text, string in pairs() if text != string]
-    patterns = {text: phrase_pattern(text) for text in [*texts, *sorted(defaults)]}
-    return {text: pattern for text, pattern in patterns.items() if pattern is not None}
+    return {
+        text: re.compile(rf"(?<!\w){filled_in(text)}(?!\w)")
+        for text in english_texts()
+        if has_two_words(text)
+    }
 
 
 def english_in(html: str) -> set[str]:
     """Return the English texts that a page still shows: sentences anywhere, labels as a whole."""
     texts = visible_texts(html)
     whole = " ".join(texts)
-    labels = {text for text, string in pairs() if text != string}
-    return {text for text, pattern in english_phrases().items() if pattern.search(whole)} | (
-        labels & set(texts)
-    )
+    phrases = {text for text, pattern in english_phrases().items() if pattern.search(whole)}
+    return phrases | (english_texts() & set(texts))
 
 
 @pytest.mark.parametrize(
@@ -318,8 +333,8 @@ def english_in(html: str) -> set[str]:
         ('<a aria-label="All evaluations">x</a>', {"All evaluations"}),
         ("<p>a <b>alpha</b> is knocked out</p>", {"%(model)s is knocked out"}),
         ('<p lang="en">Not judged yet<br><b>Rank</b></p><p>Rang</p>', set()),
-        ('<p lang="en">a <i lang="de">Rank</i></p>', {"Rank"}),
-        ("<script>Rank</script><p>Noch nicht bewertet, Rank 1</p>", set()),
+        ("<script>Rank</script><p>Noch nicht bewertet, Rank 1<br>", set()),
+        ('<p lang="en">Total<br>a <i lang="de">Rank</i></p>', {"Rank"}),
     ],
 )
 def test_english_is_found_where_it_stands(html: str, found: set[str]) -> None:
@@ -327,108 +342,157 @@ def test_english_is_found_where_it_stands(html: str, found: set[str]) -> None:
     assert bool(found) == bool(english_in(html))
 
 
+SUITE = """\
+format: 1
+id: small
+title: {de: Klein, en: Little}
+language: de
+dimensions:
+  - id: Q1
+    name: {de: Korrektheit, en: Rightness}
+    weight: 3
+    levels: {1: Falsch, 3: Mittel, 5: Richtig}
+  - {id: Q2, name: Ton, weight: 2}
+  - {id: Q3, name: Schutz, weight: 1}
+ko_rule: {dimension: Q3, threshold: 2, red_flag_scope: [E1, E2]}
+prompts:
+  - {id: E1, text: Schreib., system: Sei kurz., expectation: Kürze., forbidden: Erfinden.}
+  - {id: E2, follows: E1, text: Schreib weiter.}
+  - id: D1
+    messages:
+      - {role: user, content: Zwei}
+      - {role: assistant, content: Drei.}
+      - {role: user, content: Sicher}
+"""
 MANIFEST = """\
 format: 1
 id: tiny
 suite: {id: small}
 created: 2026-12-01T09:00:00Z
+tool: t 1
 models:
-  - {model: alpha, label: Ein Versuch, endpoint: embedded, parameters: {seed: 1}, engine: e1}
+  - model: alpha
+    system: Sei brav.
+    endpoint: embedded
+    parameters: {seed: 1}
+    engine: m1
+    hardware: 2 Kerne
+    weights: {name: a.gguf, sha256: abcdef}
   - {model: beta}
   - {model: gamma}
   - {model: delta}
-judge: {id: j1, kind: ai, via: exchange}
+judges:
+  - {id: j1, fingerprint: f1, via: exchange, mode: single, prompt_version: 1, model: m2}
 """
+EVIDENCE = [
+    {"prompt_id": "E1", "quote": "Der Text von alpha zu E1", "polarity": "strength"}
+    | {"observation": "Es steht da."},
+    {"prompt_id": "E1", "quote": "DER TEXT VON ALPHA", "polarity": "neutral"},
+    {"prompt_id": "E2", "quote": "steht nirgends", "polarity": "defect", "severity": "fatal"},
+    {"prompt_id": "Z9", "quote": "kein Prompt", "polarity": "defect", "severity": "minor"},
+    {"prompt_id": "D1", "kind": "absence", "observation": "Es fehlt.", "severity": "major"},
+    {"prompt_id": "D1", "kind": "paraphrase", "observation": "Ungefähr so."},
+]
+ALPHA: dict[str, Any] = {
+    "dim_scores": {"Q1": 4, "Q2": None, "Q3": 5},
+    "dim_rationales": {"Q1": "Stark bei E1, schwach bei E2.", "Q3": "Siehe D1."},
+    "evidence": {"Q1": EVIDENCE},
+    "saw": {"answers": 2, "of": 3, "evidence": 5, "evidence_of": 6},
+    "mode": "map-reduce",
+    "parse": {"Q1": "strict"},
+}
+CUT = {"finish_reason": "length", "duration_s": 1.5, "usage": {"completion_tokens": 7}}
+FAILED = {"error": {"type": "timeout", "message": "zu langsam"}}
+IDS = ("E1", "E2", "D1")
+
+
+def write_answers(folder: BundleFolder) -> None:
+    text = "<think>Erst denken.</think>Der Text von {} zu {} ist lang genug."
+    folder.write_lines(
+        "answers.jsonl",
+        *(answer(at, model, text.format(model, at)) for model in ("alpha", "beta") for at in IDS),
+        *(answer(at, "delta", text.format("delta", at)) for at in IDS[:2]),
+        answer("E1", "gamma", "Abgeschnitten.") | CUT,
+        answer("E2", "gamma", "") | FAILED,
+        answer("D1", "gamma", ""),
+    )
+
+
+def write_judgement(folder: BundleFolder) -> None:
+    folder.write_lines(
+        "verdicts.jsonl",
+        *(verdict(at, "green") for at in IDS),
+        verdict("E1", "red", "beta") | {"quotes": ["Der Text von beta"]},
+        *(verdict(at, "yellow", "beta") for at in IDS[1:]),
+        verdict("E1", None, "gamma") | {"reason": "unlesbar"},
+        *(verdict(at, "green", "delta") for at in IDS[:2]),
+    )
+    others: dict[str, dict[str, Any]] = {
+        "beta": {"dim_scores": {"Q1": 5, "Q2": 5, "Q3": 5}, "saw": {"answers": 3, "of": 3}},
+        "gamma": {"dim_scores": {"Q1": 2, "Q2": 2}},
+        "delta": {"dim_scores": {"Q1": 2, "Q2": 2, "Q3": 1}, "parse": {"Q1": "retried"}},
+    }
+    folder.write_lines(
+        "reports.jsonl",
+        *(
+            {"model": model, "variant": "default", **report}
+            for model, report in ({"alpha": ALPHA} | others).items()
+        ),
+    )
+    folder.write_lines("reviews.jsonl", review("E2", "accept", "Geprüft."))
+    (folder.path / "raw").mkdir()
+    for attempt in (1, 2):
+        folder.write(f"raw/alpha--default.Q1.{attempt}.txt", "Q1: 4")
 
 
 @pytest.fixture
 def bundles(tmp_path: Path) -> Path:
-    """Bundles that make the site say nearly everything it can say; their own texts are German."""
+    """Bundles that make the site say most of what it can say; their own texts are German."""
     bundles = tmp_path / "bundles"
     bundles.mkdir()
-    _write_judged(BundleFolder(bundles / "tiny"))
-    unjudged = BundleFolder(bundles / "fresh")
-    unjudged.write("bundle.yaml", MANIFEST.partition("judge:")[0].replace("tiny", "fresh"))
-    unjudged.answers("E1")
-    ungated = BundleFolder(bundles / "open")
-    suite = (ungated.path / "suite.yaml").read_text(encoding="utf-8")
-    ungated.write("suite.yaml", re.sub(r"(?m)^ko_rule:.*\n", "", suite))
-    ungated.write(
-        "bundle.yaml", "format: 1\nid: open\nsuite: {id: small}\nmodels: [model: alpha]\n"
+    for name in ("tiny", "fresh", "out"):
+        folder = BundleFolder(bundles / name)
+        folder.write("suite.yaml", SUITE)
+        folder.write("bundle.yaml", MANIFEST.replace("tiny", name))
+        write_answers(folder)
+        if name == "tiny":
+            write_judgement(folder)
+        if name == "out":
+            folder.report({"Q1": 1, "Q2": 1, "Q3": 1})
+    free = BundleFolder(bundles / "free")
+    free.write(
+        "suite.yaml", re.sub(r"(?m)^ko_rule:.*\n", "", SUITE).replace("weight: 3", "weight: 9")
     )
-    ungated.answers("E1")
-    ungated.report({"Q1": 4})
+    free.write("bundle.yaml", "format: 1\nid: free\nsuite: {id: small}\nmodels: [model: alpha]\n")
+    free.answers("E1")
+    free.report({"Q1": 4})
     (bundles / "broken").mkdir()
     (bundles / "broken" / "bundle.yaml").write_text("format: 1\n", encoding="utf-8")
     return bundles
 
 
-def _write_judged(folder: BundleFolder) -> None:
-    suite = (folder.path / "suite.yaml").read_text(encoding="utf-8")
-    folder.write("suite.yaml", suite.replace("language: en", "language: de"))
-    folder.write("bundle.yaml", MANIFEST)
-    failed = {"error": {"type": "timeout", "message": "zu langsam"}}
-    folder.write_lines(
-        "answers.jsonl",
-        *(
-            answer(prompt, model, f"Der Text von {model} zu {prompt} ist lang genug.")
-            for model in ("alpha", "beta", "delta")
-            for prompt in ("E1", "E2", "D1")
-        ),
-        answer("E1", "gamma", "<think>Erst denken.</think> Dann reden.")
-        | {"finish_reason": "length", "duration_s": 1.5, "usage": {"completion_tokens": 7}},
-        answer("E2", "gamma", "") | failed,
-    )
-    folder.write_lines(
-        "verdicts.jsonl",
-        *(verdict(prompt, "green") for prompt in ("E1", "E2", "D1")),
-        verdict("E1", "red", "beta") | {"rationale": "Erfunden.", "quotes": ["Der Text von beta"]},
-        *(verdict(prompt, "yellow", "beta") for prompt in ("E2", "D1")),
-        *(verdict(prompt, "green", "delta") for prompt in ("E1", "E2", "D1")),
-    )
-    evidence = [
-        {"prompt_id": "E1", "quote": "Der Text von alpha", "polarity": "strength"},
-        {"prompt_id": "E2", "quote": "steht nirgends", "polarity": "defect", "severity": "fatal"},
-        {"prompt_id": "Z9", "quote": "kein Prompt", "polarity": "defect", "severity": "minor"},
-        {"prompt_id": "D1", "kind": "absence", "observation": "Es fehlt.", "severity": "major"},
-        {"prompt_id": "D1", "kind": "paraphrase", "observation": "Ungefähr so."},
-    ]
-    folder.write_lines(
-        "reports.jsonl",
-        {
-            "model": "alpha",
-            "variant": "default",
-            "dim_scores": {"Q1": 4, "Q2": 3, "Q3": 5, "Q4": None},
-            "dim_rationales": {"Q1": "Stark bei E1, schwach bei E2.", "Q2": "Siehe D1."},
-            "evidence": {"Q1": evidence},
-            "saw": {"answers": 3, "of": 3},
-        },
-        *(
-            {"model": model, "variant": "default", "dim_scores": scores}
-            for model, scores in (
-                ("beta", {"Q1": 5, "Q2": 5, "Q3": 5, "Q4": 5}),
-                ("gamma", {"Q1": 2, "Q2": 2, "Q4": 2}),
-                ("delta", {"Q1": 2, "Q2": 2, "Q3": 1, "Q4": 2}),
-            )
-        ),
-    )
-    folder.write_lines("reviews.jsonl", review("E2", "accept", "Geprüft."))
+def said_by(pages: list[Path]) -> float:
+    """Return which share of the German texts stands on these pages."""
+    texts = (text for page in pages for text in visible_texts(page.read_text(encoding="utf-8")))
+    whole = " ".join(texts)
+    found = [re.search(filled_in(string.strip()), whole) for _, string in pairs()]
+    return sum(match is not None for match in found) / len(found)
 
 
 def test_a_german_site_says_nothing_in_english(bundles: Path) -> None:
     site = build_site(BuildOptions(bundles, bundles.parent / "site", language="de")).site
     pages = sorted(site.rglob("*.html"))
     left = {
-        page.relative_to(site).as_posix(): found
+        name: found
         for page in pages
-        if (found := english_in(page.read_text(encoding="utf-8")))
+        if (name := page.relative_to(site).as_posix()) not in documents()
+        and (found := english_in(page.read_text(encoding="utf-8")))
     }
     assert left == {}
-    assert len(pages) > 30
+    assert said_by(pages) > 0.9
     index = (site / "bundles" / "tiny" / "index.html").read_text(encoding="utf-8")
     assert '<html lang="de"' in index
-    for word in ("Rang", "bestanden", "nicht beurteilbar", "wegen E1 ausgeschieden", "65,7"):
-        assert word in index
+    assert "wegen E1 ausgeschieden" in index
 
 
 def test_an_empty_german_site_says_nothing_in_english(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_file_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
     assert file.get(key("E1")) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"\n  \n\r\n"])
+@pytest.mark.parametrize("content", [b"", b"\n", b"\n  \n\r\n", codecs.BOM_UTF8])
 def test_a_file_without_records_is_clean(tmp_path: Path, content: bytes) -> None:
     file = read(tmp_path, content)
 

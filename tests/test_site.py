@@ -150,7 +150,7 @@ def test_citations_that_do_not_hold_are_shown_as_such(judged: BundleFolder, bund
 
 def test_a_missing_score_says_why(judged: BundleFolder, bundles: Path) -> None:
     site = build(bundles)
-    assert "fractional score &#34;3.5&#34;" in read(site, f"bundles/tiny/models/{PAIR}.html")
+    assert "fractional score &quot;3.5&quot;" in read(site, f"bundles/tiny/models/{PAIR}.html")
 
 
 def test_a_knocked_out_model_is_listed_below_the_ranked_ones_without_a_rank(

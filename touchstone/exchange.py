@@ -6,6 +6,7 @@ all, and every problem in it is named with its line.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -277,10 +278,7 @@ def read_judge_form(
     Raises:
         ExchangeError: with every problem, each with file, line and key.
     """
-    document = parse_yaml(_mended(text), name, ExchangeError)
-    if not isinstance(document.data, dict):
-        raise ExchangeError(f"{name} is no filled form: it holds no keys.")
-    form = document.validate(JudgeForm, ExchangeError)
+    document, form = _parse_form(text, name)
     pair = (form.model, form.variant)
     answered = answered_by.get(pair)
     if answered is None:
@@ -297,16 +295,33 @@ def read_judge_form(
     return _judgement(form, suite, answered, document)
 
 
-def _mended(text: str) -> str:
-    """Return a form without what editors and chat windows put around YAML, line by line.
+def _parse_form(text: str, name: str) -> tuple[YamlSource, JudgeForm]:
+    """Parse a form without what editors and chat windows put around YAML, line for line.
 
-    Editors indent with tabs, which YAML forbids; an AI wraps its reply in a Markdown fence.
+    An AI wraps its reply in a Markdown fence. Editors indent with tabs, which YAML forbids, and
+    which are as wide as the one width with which the form is valid.
     """
-    lines = re.sub(r"(?m)^[ \t]+", lambda match: match[0].expandtabs(4), text).split("\n")
+    lines = text.split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if filled and lines[filled[0]].startswith("```") and lines[filled[-1]].strip() == "```":
         lines[filled[0]] = lines[filled[-1]] = ""
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    if re.search(r"(?m)^ *\t", text):
+        for width in (2, 4, 8):
+            with contextlib.suppress(ExchangeError):
+                return _validated(_without_tabs(text, width), name)
+    return _validated(_without_tabs(text, 4), name)
+
+
+def _validated(text: str, name: str) -> tuple[YamlSource, JudgeForm]:
+    document = parse_yaml(text, name, ExchangeError)
+    if not isinstance(document.data, dict):
+        raise ExchangeError(f"{name} is no filled form: it holds no keys.")
+    return document, document.validate(JudgeForm, ExchangeError)
+
+
+def _without_tabs(text: str, width: int) -> str:
+    return re.sub(r"(?m)^[ \t]+", lambda match: match[0].expandtabs(width), text)
 
 
 Finding = tuple[Loc, str, str]

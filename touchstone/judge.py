@@ -50,9 +50,6 @@ from touchstone.streaming import stream, work_off
 Pair = tuple[str, str]
 UsableT = TypeVar("UsableT")
 
-MOST_ASKED_AGAIN = 2
-"""How often a judge is asked again for what is missing."""
-
 
 @dataclass(frozen=True)
 class RawReply:
@@ -195,7 +192,7 @@ class Judge:
         messages = _build_dimension_prompt(self.texts, items, dimensions, mode=self.config.mode)
         left = list(dimensions)
         outcomes: dict[str, Outcome] = {}
-        for attempt in range(MOST_ASKED_AGAIN + 1):
+        for attempt in range(self.config.asks_again + 1):
             one = left[0].id if len(left) == 1 else None
             schema = DIMENSION_SCHEMA if one else report_schema([d.id for d in left])
             reply = await self._chat(messages, schema, pair, one or "dimensions")
@@ -246,7 +243,7 @@ class Judge:
         Returns it with the number of the attempt (from 0) and the seconds of all of them.
         """
         seconds, reason = 0.0, ""
-        for attempt in range(MOST_ASKED_AGAIN + 1):
+        for attempt in range(self.config.asks_again + 1):
             reply = await self._chat(messages, schema, pair, subject)
             seconds += reply.seconds if isinstance(reply, Missing) else reply.duration_s
             if isinstance(reply, Missing):

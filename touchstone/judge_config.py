@@ -23,29 +23,37 @@ _UNLIKELY = 1.6
 _RUNS = re.compile(r"(.)\1{7,}", re.DOTALL)
 
 
+MOST_ASKED_AGAIN = 2
+"""How often a judge is asked again, unless it is to be less."""
+
+
 @dataclass(frozen=True)
 class JudgeConfig:
     """How a judge works; every part but ``concurrency`` is in its fingerprint.
 
     ``mode`` single shows all answers at once, map-reduce notes evidence answer by answer first.
     ``calls`` asks for one dimension at a time, or for all in one reply. ``order_seed`` shuffles
-    the answers (None: suite order). ``max_tokens`` bounds one reply.
+    the answers (None: suite order). ``max_tokens`` bounds one reply, ``asks_again`` says how often
+    what is missing is asked for again.
     """
 
     mode: JudgingMode = "single"
     calls: Literal["per-dimension", "one"] = "per-dimension"
     order_seed: int | None = 0
     max_tokens: int = 1200
+    asks_again: int = MOST_ASKED_AGAIN
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"temperature": 0})
     concurrency: int = 2
 
     def recorded(self) -> dict[str, Any]:
         """Return the parameters as bundle.yaml records them."""
+        fewer = {"asks_again": self.asks_again} if self.asks_again != MOST_ASKED_AGAIN else {}
         return {
             **self.parameters,
             "max_tokens": self.max_tokens,
             "calls": self.calls,
             "order_seed": self.order_seed,
+            **fewer,
         }
 
 

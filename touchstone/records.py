@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -111,9 +112,11 @@ class RecordFile(Generic[RecordT]):
         offset = 0
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
-                if line.strip():
-                    self._take(line, offset, number, replaces)
-                offset += len(line)
+                content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                offset += len(line) - len(content)
+                if content.strip():
+                    self._take(content, offset, number, replaces)
+                offset += len(content)
 
     def _take(
         self,
@@ -122,12 +125,10 @@ class RecordFile(Generic[RecordT]):
         number: int,
         replaces: Callable[[RecordT, RecordT], bool],
     ) -> None:
-        start = 3 if number == 1 and line.startswith(b"\xef\xbb\xbf") else 0
         try:
-            record = self._parse(line[start:])
+            record = self._parse(line)
         except ValidationError as failure:
-            data = json.loads(line[start:])
-            for loc, code, message in explain(failure, data):
+            for loc, code, message in explain(failure, json.loads(line)):
                 path = ".".join(str(part) for part in loc)
                 self._problem(number, code, f"{path}: {message}" if path else message)
             return
@@ -146,7 +147,7 @@ class RecordFile(Generic[RecordT]):
                 self._problem(number, "duplicate_record", f"{names} stands here twice")
                 return
             self.replaced += 1
-        self._places[key] = (offset + start, len(line) - start, number)
+        self._places[key] = (offset, len(line), number)
 
     def _problem(self, number: int, code: str, message: str) -> None:
         self.problems.append(Problem(code, f"{self.path.name}:{number}", message))

@@ -169,16 +169,22 @@ class ScoreWalk:
         elif isinstance(node, dict):
             subject = self._named(node, subject)
             scale = foreign_scale(node) or scale
-            others = {self.names.resolve(key) for key in node} - {None, subject}
+            others = {self._meant(key, node) for key in node} - {None, subject}
             yield from self._own_claims(node, None if others else subject, scale)
             for key, value in node.items():
-                meant = self.names.resolve(key)
+                meant = self._meant(key, node)
                 if meant is not None:
                     yield from self._about(meant, value, scale)
                 elif normal_key(key) in {*WRAPPER_KEYS, *SCORE_KEYS}:
                     yield from self._walk(value, subject, scale)
                 else:
                     self._note_unknown(key, value)
+
+    def _meant(self, key: str, node: Mapping[str, Tree]) -> str | None:
+        """Return the dimension a key means; a dimension may be called as our own fields are."""
+        if "score" in node and key in {"evidence", "rationale", "score"}:
+            return None
+        return self.names.resolve(key)
 
     def _own_claims(
         self, node: Mapping[str, Tree], subject: str | None, scale: str | None
@@ -187,8 +193,8 @@ class ScoreWalk:
         if subject is None:
             return
         first = True
-        for key, value in members(node, SCORE_KEYS):
-            if _holds_objects(value) or self.names.resolve(key) is not None:
+        for _, value in members(node, SCORE_KEYS):
+            if _holds_objects(value):
                 continue
             reading = read_score(value)
             if first or reading.said == "value":

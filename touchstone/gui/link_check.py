@@ -74,6 +74,8 @@ def _broken(
         if parts.scheme or parts.netloc:
             continue
         target = _target(name, parts.path)
+        if f"{target}/index.html" in pages:
+            target = f"{target}/index.html"
         if target.startswith("../"):
             yield Problem("broken_link", name, f"{link} leads out of the site")
         elif target not in pages and not (site / target).is_file():
@@ -89,4 +91,4 @@ def _target(page: str, path: str) -> str:
     if not path:
         return page
     target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path)))
-    return posixpath.join(target, "index.html") if path.endswith("/") or target == "." else target
+    return "index.html" if target == "." else target

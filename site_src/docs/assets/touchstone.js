@@ -52,7 +52,9 @@
     for (const part of document.querySelectorAll(".md-search, .md-header [for=__search]")) {
       part.remove();
     }
-    document.querySelector(".ts-nosearch").hidden = false;
+    addEventListener("DOMContentLoaded", () => {
+      for (const sentence of document.querySelectorAll(".ts-nosearch")) sentence.hidden = false;
+    });
   };
 
   /* navigator.clipboard is there on https and localhost only. */
