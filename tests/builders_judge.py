@@ -45,7 +45,11 @@ def noted(*quotes: str, prompt_id: str = "E1") -> str:
 
 def kind_of(request: ChatRequest) -> str:
     """Return what a request asks for: a verdict, evidence, or a dimension by its id."""
-    text = request.messages[1].content
+    return kind_of_text(request.messages[1].content)
+
+
+def kind_of_text(text: str) -> str:
+    """Return what a question to a judge is about."""
     if "judge this one answer" in text:
         return "verdict"
     if "note what in this one answer" in text:

@@ -119,12 +119,17 @@ def test_a_failed_answer_is_recorded_and_the_run_goes_on(scene: Scene) -> None:
     assert "out of memory" in error["message"]
 
 
-def test_an_unreachable_server_is_said_at_once_and_leaves_nothing_behind(scene: Scene) -> None:
+def test_an_unreachable_server_is_said_at_once_and_recorded_for_every_prompt(scene: Scene) -> None:
     result = scene.run(url="http://127.0.0.1:9/v1")
 
-    assert result.code == 1
+    assert result.code == 5
     assert "can't be reached" in result.err
-    assert not scene.bundle.exists()
+    assert {one["prompt_id"] for one in scene.answers} == {"E1", "E2", "C1"}
+    assert {one["error"]["type"] for one in scene.answers} == {"connection"}
+    assert all(one["error"]["retryable"] for one in scene.answers)
+
+    assert scene.run().code == 0
+    assert all(one["error"] is None for one in scene.answers)
 
 
 # --- resuming ------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ from touchstone.cli.common import (
     timestamp,
     utc_now,
 )
-from touchstone.endpoints import Endpoint, public_url
-from touchstone.errors import BundleError, UsageError
+from touchstone.endpoints import Endpoint, ScriptedEndpoint, public_url
+from touchstone.errors import BundleError, EndpointError, UsageError
 from touchstone.model_specs import ModelSpec, load_model_specs
 from touchstone.models import Answer, ModelEntry, Suite, Weights
 from touchstone.run import (
@@ -353,17 +353,38 @@ async def _open_targets(
             continue
         endpoint = local.get(spec.local_id or "")
         if endpoint is None:
-            endpoint = await stack.enter_async_context(
-                open_endpoint(
-                    spec, options.limits, base_url=options.base_url, api_key_env=options.api_key_env
-                )
-            )
+            endpoint = await _open(spec, options, stack)
             if spec.local_id is not None:
                 local[spec.local_id] = endpoint
         width = 1 if spec.local_id else spec.concurrency or options.limits.concurrency or 2
         entries = _entries(spec, options, await endpoint.describe())
         targets += [Target(entry, endpoint, width) for entry in entries]
     return targets
+
+
+async def _open(spec: ModelSpec, options: RunOptions, stack: contextlib.AsyncExitStack) -> Endpoint:
+    opening = open_endpoint(
+        spec, options.limits, base_url=options.base_url, api_key_env=options.api_key_env
+    )
+    try:
+        return await stack.enter_async_context(opening)
+    except EndpointError as failure:
+        if spec.local_id is not None:
+            raise
+        # Nothing listens there: said once, and recorded for every prompt without trying each.
+        say(f"{shown(spec.model)}: {failure}")
+        return _Unreachable(spec.model, failure)
+
+
+class _Unreachable(ScriptedEndpoint):
+    """Answers every request with the failure to reach the server."""
+
+    def __init__(self, model: str, failure: EndpointError) -> None:
+        super().__init__(model, lambda request: failure)
+
+    async def describe(self) -> Mapping[str, Any]:
+        """Return nothing: nobody was there to ask."""
+        return {}
 
 
 async def _ask_all(
