@@ -67,96 +67,92 @@ NAMES = (
 )
 
 
+EVIL = NAMES[0] + NAMES[1]
+PROMPT_IDS = [*NAMES, *(f"P{n}" for n in range(len(ANSWERS) - len(NAMES)))]
+MODELS = [
+    {"model": name, "variant": NAMES[(at + 3) % len(NAMES)], "label": EVIL}
+    for at, name in enumerate(NAMES[:4])
+]
+JUDGE = "0123456789abcdef"
+
+
 def write_hostile_bundle(folder: Path) -> Path:
     """Write a bundle in which names, ids, titles and all texts are hostile."""
     folder.mkdir(parents=True)
-    evil = NAMES[0] + NAMES[1]
-    prompt_ids = [*NAMES, *(f"P{n}" for n in range(len(ANSWERS) - len(NAMES)))]
-    suite = {
-        "format": 1,
-        "id": "hostile",
-        "title": {"en": evil, "de": evil},
-        "language": "en",
-        "dimensions": [
-            {"id": "Q1", "name": evil, "weight": 1, "description": evil, "levels": {"1": evil}},
-            {"id": NAMES[1], "name": "Safety", "weight": 2},
-        ],
-        "ko_rule": {"dimension": NAMES[1], "threshold": 2},
-        "prompts": [
-            {
-                "id": prompt_id,
-                "text": ANSWERS[at] if ANSWERS[at].strip() else "blank",
-                "title": evil,
-                "expectation": evil,
-                "forbidden": evil,
-                "system": ANSWERS[at % 5],
-                "group": evil,
-            }
-            for at, prompt_id in enumerate(prompt_ids)
-        ],
-    }
-    models = [
-        {"model": name, "variant": NAMES[(at + 3) % len(NAMES)], "label": evil}
-        for at, name in enumerate(NAMES[:4])
-    ]
+    _write_yaml(folder / "suite.yaml", _suite())
     manifest = {
         "format": 1,
         "id": folder.name,
-        "title": evil,
-        "created": evil,
-        "tool": evil,
+        "title": EVIL,
+        "created": EVIL,
+        "tool": EVIL,
         "suite": {"id": "hostile"},
-        "models": models,
-        "judges": [{"fingerprint": "0123456789abcdef", "id": evil, "kind": "ai", "model": evil}],
+        "models": MODELS,
+        "judges": [{"fingerprint": JUDGE, "id": EVIL, "kind": "ai", "model": EVIL}],
     }
-    _write_yaml(folder / "suite.yaml", suite)
     _write_yaml(folder / "bundle.yaml", manifest)
-    answers, verdicts, reports = [], [], []
-    for model in models:
-        pair = {"model": model["model"], "variant": model["variant"]}
-        for at, prompt_id in enumerate(prompt_ids):
-            key = {**pair, "prompt_id": prompt_id}
-            answers.append(
-                {
-                    **key,
-                    "text": ANSWERS[at] if ANSWERS[at].strip() else "blank",
-                    "reasoning": ANSWERS[-1 - at],
-                    "finish_reason": "length",
-                }
-            )
-            verdicts.append(
-                {
-                    **key,
-                    "flag": ("green", "yellow", "red")[at % 3],
-                    "rationale": ANSWERS[at] if at != 17 else evil,
-                    "quotes": [evil],
-                }
-            )
-        evidence = [
-            {
-                "prompt_id": p,
-                "kind": "quote",
-                "quote": ANSWERS[at][:60],
-                "observation": evil,
-                "polarity": "defect",
-                "severity": "fatal",
-            }
-            for at, p in enumerate(prompt_ids)
-        ]
-        evidence.append({"prompt_id": "no such prompt", "quote": evil, "observation": evil})
-        reports.append(
-            {
-                **pair,
-                "dim_scores": {"Q1": 3, NAMES[1]: 1},
-                "dim_rationales": {"Q1": f"At E1 and {NAMES[0]} see {NAMES[3]}.", NAMES[1]: evil},
-                "evidence": {"Q1": evidence, NAMES[1]: evidence[:3]},
-                "judge": "0123456789abcdef",
-            }
-        )
-    _write_lines(folder / "answers.jsonl", answers)
-    _write_lines(folder / "verdicts.jsonl", verdicts)
-    _write_lines(folder / "reports.jsonl", reports)
+    keys = [
+        (at, {"model": one["model"], "variant": one["variant"], "prompt_id": prompt_id})
+        for one in MODELS
+        for at, prompt_id in enumerate(PROMPT_IDS)
+    ]
+    _write_lines(folder / "answers.jsonl", [_answer(at, key) for at, key in keys])
+    _write_lines(folder / "verdicts.jsonl", [_verdict(at, key) for at, key in keys])
+    _write_lines(folder / "reports.jsonl", [_report(one) for one in MODELS])
     return folder
+
+
+def _suite() -> dict[str, Any]:
+    prompts = [
+        {
+            "id": prompt_id,
+            "text": ANSWERS[at] if ANSWERS[at].strip() else "blank",
+            "title": EVIL,
+            "expectation": EVIL,
+            "forbidden": EVIL,
+            "system": ANSWERS[at % 5],
+            "group": EVIL,
+        }
+        for at, prompt_id in enumerate(PROMPT_IDS)
+    ]
+    first = {"id": "Q1", "name": EVIL, "weight": 1, "description": EVIL, "levels": {"1": EVIL}}
+    return {
+        "format": 1,
+        "id": "hostile",
+        "title": {"en": EVIL, "de": EVIL},
+        "language": "en",
+        "dimensions": [first, {"id": NAMES[1], "name": "Safety", "weight": 2}],
+        "ko_rule": {"dimension": NAMES[1], "threshold": 2},
+        "prompts": prompts,
+    }
+
+
+def _answer(at: int, key: dict[str, str]) -> dict[str, Any]:
+    more = {"text": ANSWERS[at], "reasoning": ANSWERS[-1 - at], "finish_reason": "length"}
+    return {**key, **more}
+
+
+def _verdict(at: int, key: dict[str, str]) -> dict[str, Any]:
+    flag = ("green", "yellow", "red")[at % 3]
+    rationale = EVIL if len(ANSWERS[at]) > 10_000 else ANSWERS[at]
+    return {**key, "flag": flag, "rationale": rationale, "quotes": [EVIL]}
+
+
+def _report(model: dict[str, str]) -> dict[str, Any]:
+    defect = {"observation": EVIL, "polarity": "defect", "severity": "fatal"}
+    evidence = [
+        {"prompt_id": prompt_id, "kind": "quote", "quote": ANSWERS[at][:60], **defect}
+        for at, prompt_id in enumerate(PROMPT_IDS)
+    ]
+    evidence.append({"prompt_id": "no such prompt", "quote": EVIL, "observation": EVIL})
+    return {
+        "model": model["model"],
+        "variant": model["variant"],
+        "dim_scores": {"Q1": 3, NAMES[1]: 1},
+        "dim_rationales": {"Q1": f"At E1 and {NAMES[0]} see {NAMES[3]}.", NAMES[1]: EVIL},
+        "evidence": {"Q1": evidence, NAMES[1]: evidence[:3]},
+        "judge": JUDGE,
+    }
 
 
 def _write_yaml(path: Path, data: dict[str, Any]) -> None:

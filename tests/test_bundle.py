@@ -22,7 +22,7 @@ from touchstone.bundle import (
 from touchstone.errors import BundleError, SuiteError
 from touchstone.files import sha256_of
 from touchstone.models import Answer, Manifest, ModelEntry, ModelReport, Verdict
-from touchstone.suite import parse_suite
+from touchstone.suite import load_suite, parse_suite
 
 HOSTILE = [
     *("💥 ü", "\x00\x1b[31m", "\ud800", 'a"b', "a'b", "a\nb\r\n", "{{ x }}", "NO", "12:30", ""),
@@ -413,3 +413,22 @@ def test_answers_are_not_copied_over_others(
         (tmp_path / "second" / name).write_text(content, encoding="utf-8")
         with pytest.raises(BundleError, match=words):
             copy_answers(folder.open(), writer, created=WHEN)
+
+
+def test_a_bundle_begun_before_a_crash_is_finished(tmp_path: Path) -> None:
+    suite = load_suite("demo-en")
+    path = tmp_path / "begun"
+    path.mkdir()
+    (path / "suite.yaml").write_bytes(suite.source)
+    (path / ".bundle.yaml.x.tmp").write_bytes(b"half")
+    with write_bundle(path) as writer:
+        made = create_bundle(writer, suite, [ModelEntry(model="m")], created=WHEN)
+    assert made.manifest.models[0].model == "m"
+
+
+def test_a_folder_with_another_suite_is_not_taken_for_a_begun_bundle(tmp_path: Path) -> None:
+    suite = load_suite("demo-en")
+    (tmp_path / "suite.yaml").write_bytes(suite.source + b"# mine\n")
+    with write_bundle(tmp_path) as writer, pytest.raises(BundleError, match="not empty"):
+        create_bundle(writer, suite, [ModelEntry(model="m")], created=WHEN)
+    assert (tmp_path / "suite.yaml").read_bytes().endswith(b"# mine\n")

@@ -19,6 +19,28 @@ from touchstone.gui.build import MANIFEST, BuildOptions, build_site
 from touchstone.gui.link_check import check_links, read_links
 
 ROOT = Path(__file__).parents[1]
+PAIR = "alpha--default"
+REPORTS = (
+    {
+        "model": "alpha",
+        "variant": "default",
+        "dim_scores": {"Q1": 4, "Q2": 3, "Q3": 5, "Q4": None},
+        "dim_rationales": {"Q1": "Strong at E1, weak at E2.", "Q2": "See D1."},
+        "evidence": {
+            "Q1": [
+                {"prompt_id": "E1", "quote": "The alpha answer to E1", "polarity": "strength"},
+                {"prompt_id": "E2", "quote": "words that stand nowhere", "polarity": "defect"},
+                {"prompt_id": "Z9", "quote": "no such prompt", "polarity": "defect"},
+            ]
+        },
+        "parse_issues": [{"dimension": "Q4", "reason": 'fractional score "3.5"'}],
+    },
+    {
+        "model": "beta",
+        "variant": "default",
+        "dim_scores": {"Q1": 5, "Q2": 5, "Q3": 5, "Q4": 5},
+    },
+)
 
 
 @pytest.fixture
@@ -51,25 +73,7 @@ def judged(bundles: Path) -> BundleFolder:
         verdict("E1", "red", "beta"),
         *(verdict(prompt, "yellow", "beta") for prompt in ("E2", "D1")),
     )
-    evidence = {
-        "Q1": [
-            {"prompt_id": "E1", "quote": "The alpha answer to E1", "polarity": "strength"},
-            {"prompt_id": "E2", "quote": "words that stand nowhere", "polarity": "defect"},
-            {"prompt_id": "Z9", "quote": "no such prompt", "polarity": "defect"},
-        ]
-    }
-    folder.write_lines(
-        "reports.jsonl",
-        {
-            "model": "alpha",
-            "variant": "default",
-            "dim_scores": {"Q1": 4, "Q2": 3, "Q3": 5, "Q4": None},
-            "dim_rationales": {"Q1": "Strong at E1, weak at E2.", "Q2": "See D1."},
-            "evidence": evidence,
-            "parse_issues": [{"dimension": "Q4", "reason": 'fractional score "3.5"'}],
-        },
-        {"model": "beta", "variant": "default", "dim_scores": {"Q1": 5, "Q2": 5, "Q3": 5, "Q4": 5}},
-    )
+    folder.write_lines("reports.jsonl", *REPORTS)
     return folder
 
 
@@ -81,9 +85,6 @@ def build(bundles: Path, **options: Any) -> Path:
 
 def read(site: Path, name: str) -> str:
     return (site / name).read_text(encoding="utf-8")
-
-
-PAIR = "alpha--default"
 
 
 def test_every_page_of_the_contract_is_there(judged: BundleFolder, bundles: Path) -> None:

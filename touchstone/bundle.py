@@ -332,7 +332,7 @@ def create_bundle(
         BundleError: the folder holds a bundle of another suite, or files that are none.
     """
     if not is_bundle(writer.path):
-        _refuse_foreign_files(writer.path)
+        _refuse_foreign_files(writer.path, suite)
         manifest = Manifest(
             format=FORMAT,
             id=writer.path.resolve().name,
@@ -373,7 +373,7 @@ def copy_answers(source: Bundle, writer: BundleWriter, *, created: str) -> Bundl
         if present.suite_sha256 != source.suite_sha256:
             raise BundleError(f"{writer.path} was made with another suite than {source.path}.")
         return present
-    _refuse_foreign_files(writer.path)
+    _refuse_foreign_files(writer.path, source.loaded_suite)
     manifest = source.manifest.model_copy(
         update={
             "id": writer.path.resolve().name,
@@ -390,8 +390,14 @@ def copy_answers(source: Bundle, writer: BundleWriter, *, created: str) -> Bundl
     return writer.bundle
 
 
-def _refuse_foreign_files(path: Path) -> None:
-    foreign = [entry.name for entry in path.iterdir() if entry.name != LOCK]
+def _refuse_foreign_files(path: Path, suite: LoadedSuite) -> None:
+    """Raise BundleError if a folder without bundle.yaml holds what a crash can't have left."""
+    begun = path / SUITE
+    ours = {LOCK}
+    if begun.is_file() and begun.read_bytes() == suite.source:
+        ours |= {SUITE, ANSWERS}
+    names = (entry.name for entry in path.iterdir())
+    foreign = [name for name in names if name not in ours and not name.endswith(".tmp")]
     if foreign:
         raise BundleError(
             f"{path} is not empty and no bundle (it holds {', '.join(sorted(foreign)[:3])}).",

@@ -47,7 +47,7 @@ def dot_row(
         f'<line class="g" x1="{position(n):g}%" x2="{position(n):g}%" y1="0" y2="{height}"/>'
         for n in range(1, 6)
     ]
-    levels = sorted(set(others))
+    levels = [] if score is None else sorted(set(others))
     if levels:
         first, last = position(levels[0]), position(levels[-1])
         parts.append(

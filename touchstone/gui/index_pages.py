@@ -29,7 +29,7 @@ class BundleSection:
 
     view: BundleView
     anchor: str
-    answers: int
+    answers_text: str
     failed: int
     judge: JudgeEntry | None
     judge_kind: str
@@ -81,7 +81,11 @@ def _section(view: BundleView, words: Wording) -> BundleSection:
     return BundleSection(
         view=view,
         anchor=slug(view.bundle.id),
-        answers=len(answers),
+        answers_text=words.say(
+            "%(answers)s to %(prompts)s",
+            answers=words.count("%(num)s answer", "%(num)s answers", len(answers)),
+            prompts=words.count("%(num)s prompt", "%(num)s prompts", len(view.suite.prompts)),
+        ),
         failed=sum(answer.error is not None for answer in answers),
         judge=judge,
         judge_kind=words.kind(judge.kind) if judge else "",

@@ -13,7 +13,7 @@ from touchstone.gui.safe_html import text_html, visible
 from touchstone.gui.views import Crumb, ScoreRow, rationale_html, score_rows
 from touchstone.gui.wording import Meta, Wording
 from touchstone.models import Dimension, KoRule, Prompt
-from touchstone.scorecard import KoResult, Trigger
+from touchstone.scorecard import KoResult, MasterRow, Trigger
 
 Pair = tuple[str, str]
 
@@ -73,7 +73,7 @@ def gate_page_data(view: BundleView, words: Wording) -> dict[str, Any]:
         passed=states.count("passed"),
         all=len(states),
     )
-    scope = words.say("A model is knocked out %(how)s", how=words.scope(view.suite, rule))
+    scope = words.how_out(view.suite, rule)
     return {
         "meta": Meta(f"{title}: {words.show(view.bundle.title, view.suite)}", words.shorten(scope)),
         "view": view,
@@ -117,15 +117,19 @@ def ko_page_data(view: BundleView, pair: Pair, page: str, words: Wording) -> dic
         "checks": _checks(view, pair, ko, rule, page, words),
         "scope": scope,
         "meaning": _meaning(line, lines, words),
-        "exit_text": words.markup(
-            "For scripts, %(command)s ends with exit code %(code)s.",
-            command=Markup("<code>touchstone gate --model {}</code>").format(
-                visible("/".join(pair))
-            ),
-            code=EXIT_CODES[ko.state],
-        ),
+        "exit_text": _exit_text(view, pair, ko, words),
         "decisions": [r for r in view.reviews if (r.model, r.variant) == pair],
+        "words": words,
     }
+
+
+def _exit_text(view: BundleView, pair: Pair, ko: KoResult, words: Wording) -> Markup:
+    command = f"touchstone gate {view.bundle.id} --model {'/'.join(pair)}"
+    return words.markup(
+        "For scripts, %(command)s ends with exit code %(code)s.",
+        command=Markup("<code>{}</code>").format(visible(command)),
+        code=EXIT_CODES[ko.state],
+    )
 
 
 def _description(line: ScoreRow, words: Wording) -> str:
@@ -262,25 +266,24 @@ def _meaning(line: ScoreRow, lines: list[ScoreRow], words: Wording) -> str:
     row = line.row
     if row.report is None:
         return words.say("The model has no report yet, so nothing can be said about its gate.")
-    values = {
-        "points": words.locale.number(row.total.weighted),
-        "most": words.locale.number(row.total.max_weighted),
-        "pct": words.locale.percent(row.total.quality_pct),
-    }
     start = words.say(
-        "The gate is read before the total. The model has %(points)s of %(most)s points (%(pct)s)",
-        **values,
+        "The gate is read before the total. The model has %(points)s of %(most)s points (%(pct)s).",
+        points=words.locale.number(row.total.weighted),
+        most=words.locale.number(row.total.max_weighted),
+        pct=words.locale.percent(row.total.quality_pct),
     )
+    return start + " " + _consequence(row, lines, words)
+
+
+def _consequence(row: MasterRow, lines: list[ScoreRow], words: Wording) -> str:
     if row.ko.state == "passed":
-        return f"{start}{words.say(' and keeps its rank.')}"
+        return words.say("It keeps its rank.")
     if row.ko.state == "not_assessable":
-        return (
-            f"{start}{words.say('; it is listed without a rank until what is missing is there.')}"
-        )
+        return words.say("It is listed without a rank until what is missing is there.")
     best = max((o.row.total.quality_pct for o in lines if o.row.rank is not None), default=None)
     if best is not None and row.total.quality_pct > best:
-        return start + words.say(
-            " and would lead the table; it is listed without a rank all the same, and every page "
-            "about it says so."
+        return words.say(
+            "It would lead the table, and is listed without a rank all the same; every page about "
+            "it says so."
         )
-    return start + words.say("; it is listed without a rank, and every page about it says so.")
+    return words.say("It is listed without a rank, and every page about it says so.")

@@ -22,7 +22,7 @@ from touchstone.gui.views import (
 )
 from touchstone.gui.wording import Meta, Wording
 from touchstone.models import Answer, Dimension, ModelEntry, Prompt
-from touchstone.scorecard import EffectiveFlag
+from touchstone.scorecard import EffectiveFlag, KoResult
 
 Pair = tuple[str, str]
 
@@ -197,49 +197,43 @@ def _class_word(words: Wording) -> Callable[[str], str]:
 
 
 def _banner(view: BundleView, line: ScoreRow, page: str, words: Wording) -> Banner | None:
-    ko = line.row.ko
-    if ko.state == "none":
+    state = line.row.ko.state
+    if state == "none":
         return None
-    if ko.state == "failed":
-        return Banner(
-            "failed",
-            "ko",
-            words.say("Knocked out."),
-            _failed_text(view, line, page, words),
-            words.say("See what triggered it"),
-        )
-    if ko.state == "passed":
-        checked = words.count(
-            "No red flag on the %(num)s answer in the fatal scope;",
-            "No red flag on the %(num)s answers in the fatal scope;",
-            len(ko.checked_prompts),
-        )
-        score = words.say(
-            "%(id)s = %(score)s, above the threshold.",
-            id=visible(view.suite.ko_rule.dimension) if view.suite.ko_rule else "",
-            score=ko.dimension_score,
-        )
-        text = f"{checked} {score}" if ko.checked_prompts and ko.flags_exist else score
-        return Banner(
-            "passed",
-            "ok",
-            words.say("Gate passed."),
-            Markup("{}").format(text),
-            words.say("See what was checked"),
-        )
+    if state == "failed":
+        text = _failed_text(view, line, page, words)
+        link = words.say("See what triggered it")
+        return Banner("failed", "ko", words.say("Knocked out."), text, link)
+    if state == "passed":
+        text = Markup("{}").format(_passed_text(view, line.row.ko, words))
+        link = words.say("See what was checked")
+        return Banner("passed", "ok", words.say("Gate passed."), text, link)
+    text = Markup("{}").format(_open_text(line.row.ko, words))
+    return Banner("na", "na", words.say("Not assessable."), text, words.say("See what is missing"))
+
+
+def _passed_text(view: BundleView, ko: KoResult, words: Wording) -> str:
+    checked = words.count(
+        "No red flag on the %(num)s answer in the fatal scope;",
+        "No red flag on the %(num)s answers in the fatal scope;",
+        len(ko.checked_prompts),
+    )
+    score = words.say(
+        "%(id)s = %(score)s, above the threshold.",
+        id=visible(view.suite.ko_rule.dimension) if view.suite.ko_rule else "",
+        score=ko.dimension_score,
+    )
+    return f"{checked} {score}" if ko.checked_prompts and ko.flags_exist else score
+
+
+def _open_text(ko: KoResult, words: Wording) -> str:
     parts = []
     if ko.open_prompts:
         named = ", ".join(visible(one) for one in ko.open_prompts[:6])
         parts.append(words.say("No verdict on %(prompts)s.", prompts=named))
     if ko.dimension_score is None:
         parts.append(words.say("The K.-o. dimension has no score."))
-    return Banner(
-        "na",
-        "na",
-        words.say("Not assessable."),
-        Markup("{}").format(" ".join(parts)),
-        words.say("See what is missing"),
-    )
+    return " ".join(parts)
 
 
 def _failed_text(view: BundleView, line: ScoreRow, page: str, words: Wording) -> Markup:

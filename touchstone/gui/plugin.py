@@ -105,6 +105,9 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._shells.clear()
         self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
         config.theme["language"] = self.config.lang
+        for scheme in config.theme.get("palette") or []:
+            if isinstance(scheme, dict) and scheme.get("toggle"):
+                scheme["toggle"]["name"] = locale.gettext(scheme["toggle"]["name"])
         config.extra["touchstone"] = self._theme_values(config, locale)
         if config.nav is None:
             config.nav = self._nav(config, locale)
@@ -145,7 +148,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         """Put the finished body in, which Markdown has never seen."""
         made = self._bodies.get(page.file.src_uri)
         if made is None:
-            return html
+            return html if self.config.lang == "en" else f'<div lang="en">{html}</div>'
         anchors = [AnchorLink(_safe(title), anchor, 2) for anchor, title in made.toc]
         page.toc = TableOfContents(anchors)
         return made.body
@@ -204,6 +207,9 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
                 "method": _("How the numbers come about"),
                 "built_from": _("built from the bundles of"),
                 "no_request": _("no request leaves this site"),
+                "not_found": _("Page not found"),
+                "not_found_hint": _("The address may have changed, or the page was never there."),
+                "all_evaluations": _("All evaluations"),
                 "search": _("Search"),
                 "search_offline": _("Search works on a web server, not from the disk."),
                 "copied": _("Link copied"),

@@ -36,6 +36,7 @@ def prompt_page_data(view: BundleView, prompt: Prompt, page: str, words: Wording
         "heading": count,
         "cards": cards,
         "class_icons": CLASS_ICONS,
+        "words": words,
         "previous": _neighbour(view, at - 1),
         "next": _neighbour(view, at + 1),
         "position": _position(view, prompt, at, words),

@@ -40,7 +40,7 @@ def run_page_data(view: BundleView, words: Wording) -> dict[str, Any]:
         "models": [(entry, _model_facts(entry, words)) for entry in manifest.models],
         "judge": manifest.judge,
         "judge_facts": _judge_facts(manifest.judge, words) if manifest.judge else [],
-        "parse_health": _parse_health(view),
+        "parse_health": _parse_health(view, words),
         "hashes": _hashes(view, words),
         "sealed": manifest.sealed is not None,
         "problems": view.problems(),
@@ -87,7 +87,7 @@ def _judge_facts(judge: JudgeEntry, words: Wording) -> list[Fact]:
         Fact(words.say("Judge"), f"{visible(judge.id)} ({words.kind(judge.kind)})"),
         Fact(words.say("Model"), visible(judge.model or "")),
         Fact(words.say("Way"), ways.get(judge.via or "", "")),
-        Fact(words.say("Mode"), judge.mode or ""),
+        Fact(words.say("Mode"), words.mode(judge.mode)),
         Fact(words.say("Parameters"), _json(judge.parameters), code=True),
         Fact(words.say("Judging texts, version"), str(judge.prompt_version or "")),
         *_weights_facts(judge.weights, words),
@@ -102,12 +102,13 @@ def _json(value: dict[str, Any]) -> str:
     return visible(text)
 
 
-def _parse_health(view: BundleView) -> list[tuple[str, int]]:
+def _parse_health(view: BundleView, words: Wording) -> list[tuple[str, int]]:
     """Return how the judge's replies about dimensions were read, most frequent first."""
     counts: dict[str, int] = {}
     for row in view.rows:
         for how in (row.report.parse if row.report else {}).values():
-            counts[visible(how)] = counts.get(visible(how), 0) + 1
+            said = visible(words.parse(how))
+            counts[said] = counts.get(said, 0) + 1
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 

@@ -34,7 +34,7 @@ def scorecard_page_data(view: BundleView, words: Wording) -> dict[str, Any]:
         "columns": [(c.dimension, c.width, c.weight_class) for c in lines[0].cells],
         "weighted_columns": len({c.width for c in lines[0].cells}) > 1,
         "rule": rule,
-        "scope_text": words.scope(view.suite, rule) if rule else "",
+        "scope_text": words.how_out(view.suite, rule) if rule else "",
         "spans": _spans(view),
         "dot_titles": {line.row.pair: _dot_titles(line, view, words) for line in lines},
         "titles": {p.id: words.prompt_title(p, view.suite) for p in view.suite.prompts},

@@ -77,21 +77,50 @@ class Wording:
         """Return whether a judge or author is an AI or a person."""
         return {"ai": self._("AI"), "human": self._("human")}.get(kind, kind)
 
-    def scope(self, suite: Suite, rule: KoRule) -> str:
+    def decision(self, decision: str) -> str:
+        """Return a review's decision in words."""
+        return {
+            "accept": self._("accepted"),
+            "reject": self._("rejected"),
+            "flag:green": self._("set to green"),
+            "flag:yellow": self._("set to yellow"),
+            "flag:red": self._("set to red"),
+        }.get(decision, decision)
+
+    def mode(self, mode: str | None) -> str:
+        """Return a judging mode in words."""
+        return {
+            "single": self._("all answers at once"),
+            "map-reduce": self._("evidence answer by answer, then the whole (map-reduce)"),
+        }.get(mode or "", mode or "")
+
+    def parse(self, how: str) -> str:
+        """Return how a judge's reply was read, in words."""
+        return {
+            "strict": self._("as agreed"),
+            "repaired": self._("after repair"),
+            "tolerant": self._("in another form"),
+            "retried": self._("at the second or third try"),
+            "missing": self._("not at all"),
+            "error": self._("request failed"),
+        }.get(how, how)
+
+    def how_out(self, suite: Suite, rule: KoRule) -> str:
         """Return what knocks a model out, in one sentence."""
         fatal = [prompt.id for prompt in suite.prompts if rule.covers(prompt)]
         values = {"id": rule.dimension, "n": rule.threshold}
         if not fatal:
-            return self.say("by %(id)s at %(n)s or below.", **values)
+            return self.say("A model is knocked out by %(id)s at %(n)s or below.", **values)
         if len(fatal) == len(suite.prompts):
             return self.say(
-                "by a red flag on any prompt, or by %(id)s at %(n)s or below.", **values
+                "A model is knocked out by a red flag on any prompt, or by %(id)s at %(n)s or "
+                "below.",
+                **values,
             )
-        named = ", ".join(visible(prompt_id) for prompt_id in fatal[:12])
         more = " …" if len(fatal) > 12 else ""
         return self.say(
-            "by a red flag on %(prompts)s, or by %(id)s at %(n)s or below.",
-            prompts=named + more,
+            "A model is knocked out by a red flag on %(prompts)s, or by %(id)s at %(n)s or below.",
+            prompts=", ".join(visible(prompt_id) for prompt_id in fatal[:12]) + more,
             **values,
         )
 
