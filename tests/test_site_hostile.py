@@ -84,7 +84,8 @@ def test_every_page_opens_without_running_anything(
 def test_every_page_opens_from_the_disk(site: Path, chromium: Browser) -> None:
     complaints: list[str] = []
     context = chromium.new_context()
-    for name in pages_of(site)[::4]:
+    # 404.html is for servers alone: it does not know where it is shown, so its links are absolute.
+    for name in [name for name in pages_of(site) if name != "404.html"][::4]:
         page = context.new_page()
         watch = Watch(page, "file://")
         page.goto((site / name).as_uri())
@@ -144,9 +145,10 @@ def test_search_shows_hostile_titles_as_text(address: str, chromium: Browser) ->
     page = context.new_page()
     watch = Watch(page, address)
     page.goto(address + "index.html")
-    page.locator("[data-md-component=search-query]").first.fill("window.pwned")
+    page.locator("[data-md-component=search-query]").first.press_sequentially("onerror")
     page.locator(".md-search-result__item").first.wait_for(timeout=10_000)
     page.wait_for_timeout(300)
+    assert hostile.NAMES[0] in page.locator(".md-search-result__list").inner_text()
     assert not page.evaluate("window.pwned")
     assert watch.complaints == []
     context.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from touchstone.bundle import Bundle, find_bundles
@@ -11,6 +12,7 @@ from touchstone.errors import InputError, SiteError
 from touchstone.gui.bundle_view import BundleView
 from touchstone.gui.pages import Site
 from touchstone.gui.views import BrokenBundle
+from touchstone.models import Manifest
 
 
 def load_site(folder: Path) -> Site:
@@ -40,14 +42,26 @@ def load_site(folder: Path) -> Site:
 
 def newest_date(folder: Path) -> str | None:
     """Return the newest ``created`` of the bundles below a folder that can be read."""
-    dates = []
+    manifests = []
     for path in find_bundles(folder):
         with contextlib.suppress(InputError):
-            dates.append(Bundle(path).manifest.created or "")
-    return max(dates, default=None) or None
+            manifests.append(Bundle(path).manifest)
+    return _newest(manifests)
 
 
 def newest(views: Sequence[BundleView]) -> str | None:
     """Return the newest ``created`` of the bundles: the site's date, so that builds are equal."""
-    dates = [view.bundle.manifest.created for view in views if view.bundle.manifest.created]
+    return _newest([view.bundle.manifest for view in views])
+
+
+def _newest(manifests: Sequence[Manifest]) -> str | None:
+    dates = [one.created for one in manifests if one.created and _is_date(one.created)]
     return max(dates, default=None)
+
+
+def _is_date(timestamp: str) -> bool:
+    try:
+        datetime.fromisoformat(timestamp)
+    except ValueError:
+        return False
+    return True

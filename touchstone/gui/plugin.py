@@ -196,7 +196,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         _ = locale.gettext
         return {
             "tool": f"touchstone {__version__}",
-            "date": locale.date(newest(self._site.views)),
+            "date": _safe(locale.date(newest(self._site.views))),
             "csp": not self._is_preview,
             "index": bool(self.config.index),
             "method": "method.html",
