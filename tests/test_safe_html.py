@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import pickle
 import re
-import string
 import time
-from collections import Counter
-from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strict_page import LONE, PDF, PIECES, RLI, RLO, TEXTS, Page, assert_nothing_lost
 
 from touchstone.gui.safe_html import (
     Part,
@@ -23,91 +21,6 @@ from touchstone.gui.safe_html import (
     text_html,
     visible,
 )
-
-# What a page may contain, written down here once more: the test must not believe the module.
-PLAIN = ["p", "br", "hr", "strong", "em", "s", "blockquote", "h3", "h4", "h5", "h6", "ul", "ol"]
-ELEMENTS: dict[str, set[str]] = {
-    **{tag: set() for tag in PLAIN},
-    **{tag: set() for tag in ("table", "thead", "tbody", "tr", "th", "td")},
-    "a": {"href", "rel"},
-    "li": {"value"},
-    "code": {"class"},
-    "pre": {"class", "tabindex"},
-    "div": {"class", "tabindex"},
-}
-MARKS = {"mark": {"class", "id", "title"}, "span": {"class", "id"}}
-VALUES = {
-    "href": r"(?i:https?://[^/]|mailto:[^/]).*",
-    "rel": "noopener noreferrer nofollow ugc",
-    "value": r"\d{1,9}",
-    "class": r"language-[\w+#.-]+|ts-raw|ts-tbl|ts-q|ts-a",
-    "tabindex": "0",
-}
-VOID = {"br", "hr"}
-
-
-class Page(HTMLParser):
-    """Reads HTML strictly: every tag closed in order, every element and attribute known."""
-
-    def __init__(self, html: str, *, marks: bool = False) -> None:
-        super().__init__(convert_charrefs=True)
-        self.allowed = ELEMENTS | (MARKS if marks else {})
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str, str]] = []
-        self.text = ""
-        self.marked = ""
-        html.encode("utf-8")
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in self.allowed
-        for name, value in attrs:
-            assert name in self.allowed[tag], f"{name} on {tag}"
-            assert re.fullmatch(VALUES.get(name, ".*"), value or "", re.DOTALL), (name, value)
-            self.attributes.append((tag, name, value or ""))
-        self.tags.append(tag)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-        if "mark" in self.open:
-            self.marked += data
-
-    def handle_comment(self, data: str) -> None:
-        raise AssertionError(f"comment {data!r}")
-
-    def handle_decl(self, decl: str) -> None:
-        raise AssertionError(f"declaration {decl!r}")
-
-    def handle_pi(self, data: str) -> None:
-        raise AssertionError(f"processing instruction {data!r}")
-
-    def values(self, name: str) -> list[str]:
-        return [value for _, attribute, value in self.attributes if attribute == name]
-
-
-def characters(text: str) -> Counter[str]:
-    """Count what a reader sees and what can't be Markdown's own."""
-    return Counter(c for c in text if not c.isspace() and c not in string.punctuation)
-
-
-def assert_nothing_lost(source: str, page: Page) -> None:
-    needed = characters(re.sub(r"&#?\w{1,32};", " ", visible(source)))
-    links, numbers, classes = map(page.values, ("href", "value", "class"))
-    languages = [name.removeprefix("language-") for name in classes if name[:3] != "ts-"]
-    shown = characters("".join([page.text, *links, *numbers, *languages]))
-    assert needed - shown == Counter()
-
-
-RLO, PDF, RLI, PDI = "\u202e", "\u202c", "\u2067", "\u2069"
-LONE = chr(0xD83D)
 
 # name: (text, what a reader must see)
 HOSTILE: dict[str, tuple[str, list[str]]] = {
@@ -333,142 +246,6 @@ def test_renderer_key_names_what_the_html_depends_on() -> None:
     assert re.fullmatch(r"\d+\+markdown-it-py-[\w.]+\+nh3-[\w.]+\+[0-9a-f]{12}", renderer_key())
 
 
-# --- marks ---------------------------------------------------------------------------------------
-
-QUOTES: dict[str, tuple[str, str, str]] = {
-    "plain": ("He said no to it.", "said no", "said no"),
-    "with its punctuation": ("He said: “No!” (twice).", "“No!” (twice).", "“No!” (twice)."),
-    "emphasis inside": ("He **said** no", "He **said** no", "He said no"),
-    "starts inside emphasis": ("He **said** no", "said** n", "said n"),
-    "only markup": ("He **said** no", "**", ""),
-    "across blocks": ("- one\n- two\n\nthree", "one\n- two\n\nthree", "onetwothree"),
-    "line break": ("one\ntwo", "one\ntwo", "one\ntwo"),
-    "code": ("run `a * b` now", "a * b", "a * b"),
-    "fence": ("```py\nx = 1\n```\nend", "x = 1\n```\nend", "x = 1\nend"),
-    "fence's language": ("```py\nx = 1\n```", "py", ""),
-    "table cells": ("|a|b|\n|-|-|\n|1|2|", "1|2", "12"),
-    "link text": ("see [the page](https://a.example) now", "the page", "the page"),
-    "into a link's target": ("see [page](https://a.example) now", "page](https://a", "page"),
-    "inside a link's target": ("see [page](https://a.example) now", "a.example", ""),
-    "autolink": ("see <https://a.example/x> now", "https://a.example/x", "https://a.example/x"),
-    "numbers alone": ("The total:\n\n**42**", "42", "42"),
-    "list number": ("7. seven\n8. eight", "8. eight", "eight"),
-    "symbols alone": ("a ✓ b", "✓", "✓"),
-    "entity": ("a &amp; b", "&amp;", "&"),
-    "escaped": (r"2 \* 3", r"2 \* 3", "2 * 3"),
-    "raw html": ("a <b>c</b> d", "<b>c</b>", "<b>c</b>"),
-    "same words twice": ("no and no", "no and no"[:2], "no"),
-    "umlauts and marks": ("Größe e\u0301 हिन्दी", "हिन्दी", "हिन्दी"),
-    "emoji": ("ok 👍🏽 fine", "👍🏽 fine", "👍🏽 fine"),
-    "private use": ("\U000f0000\U000f0001 abc \U00100000", "abc \U00100000", "abc \U00100000"),
-    "windows lines": ("one\r\ntwo three", "two", "two"),
-    "raw answer": ("|a|\n|-|\n|1|lost|", "1|lost", "1|lost"),
-    "control": ("a\0b c", "a\0b", "a␀b"),
-    "heading": ("# Title\ntext", "Title\ntext", "Titletext"),
-}
-
-
-@pytest.mark.parametrize(("text", "quote", "marked"), QUOTES.values(), ids=QUOTES)
-def test_the_quoted_words_are_marked(text: str, quote: str, marked: str) -> None:
-    start = text.index(quote)
-    page = Page(answer_html(text, spans=[Span(start, start + len(quote), "q")]), marks=True)
-    assert page.marked == marked
-    assert page.values("id") == ["q"]
-    assert page.text == Page(answer_html(text)).text
-
-
-def test_a_span_over_several_blocks_has_its_id_on_the_first_mark_only() -> None:
-    html = answer_html("one\n\ntwo", spans=[Span(0, 8, "q", "Q3")])
-    assert html == (
-        '<p><mark class="ts-q" id="q" title="Q3">one</mark></p>\n'
-        '<p><mark class="ts-q" title="Q3">two</mark></p>\n'
-    )
-
-
-def test_nested_and_overlapping_spans_each_keep_their_words() -> None:
-    spans = [Span(4, 13, "b"), Span(0, 7, "a"), Span(4, 7, "c")]
-    assert answer_html("one two three", spans=spans) == (
-        '<p><mark class="ts-q" id="a">one <mark class="ts-q" id="b"><mark class="ts-q" id="c">two'
-        '</mark></mark></mark><mark class="ts-q"> three</mark></p>\n'
-    )
-
-
-def test_spans_over_the_same_words_share_a_mark() -> None:
-    html = answer_html("one two", spans=[Span(0, 3, "a", "Q1"), Span(0, 3, "b", "Q2")])
-    assert html == (
-        '<p><span class="ts-a" id="b"></span>'
-        '<mark class="ts-q" id="a" title="Q1, Q2">one</mark> two</p>\n'
-    )
-
-
-def test_a_span_that_cannot_be_placed_leaves_an_anchor_before_the_answer() -> None:
-    for start, end in ((90, 99), (-5, 0), (2, 2), (3, 1), (3, 4)):
-        html = answer_html("one two", spans=[Span(start, end, "q")])
-        assert html == '<span class="ts-a" id="q"></span><p>one two</p>\n'
-
-
-def test_links_back_follow_the_quote_and_never_stand_inside_a_link() -> None:
-    spans = [Span(0, 3, "a", "Q1", "../m.html#q1"), Span(5, 8, "b", "Q<2>", "#q2")]
-    assert answer_html("one [two](https://a.example)", spans=spans) == (
-        '<p><mark class="ts-q" id="a" title="Q1">one</mark>'
-        '<a class="ts-back" href="../m.html#q1">Q1</a> '
-        '<a href="https://a.example" rel="noopener noreferrer nofollow ugc">'
-        '<mark class="ts-q" id="b" title="Q&lt;2&gt;">two</mark></a>'
-        '<a class="ts-back" href="#q2">Q&lt;2&gt;</a></p>\n'
-    )
-
-
-def test_ids_and_labels_are_escaped() -> None:
-    html = answer_html("one", spans=[Span(0, 3, '"><script>', f'"{RLO}<b>')])
-    page = Page(html, marks=True)
-    assert page.values("id") == ['"><script>']
-    assert page.values("title") == ['"\ufffd<b>']
-
-
-# --- properties ----------------------------------------------------------------------------------
-
-PIECES = st.sampled_from(
-    [
-        *(
-            "*",
-            "**",
-            "_",
-            "~~",
-            "`",
-            "```",
-            "~~~",
-            "[",
-            "](",
-            ")",
-            "![",
-            "|",
-            "|-|-|",
-            "---",
-            "===",
-        ),
-        *("#", "##", ">", "- ", "1. ", "2) ", ":", '"', "'", "(", "\\", "^", "{{", "{%", "[a]: "),
-        *("<b>", "</b>", "<!--", "-->", "<think>", "<https://a.example>", "https://a.example"),
-        *(
-            "javascript:",
-            "&amp;",
-            "&#x202e;",
-            "&nosuch;",
-            "word",
-            "Wört",
-            "42",
-            "字",
-            "🙂",
-            "e\u0301",
-        ),
-        *("\n", "\n\n", " ", "  \n", "\t", "    ", "\r\n", "\0", RLO, LONE),
-    ]
-)
-TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=40).map("".join) | st.text(
-    st.characters(), max_size=200
-)
-SPANS = st.lists(st.tuples(st.integers(-3, 120), st.integers(-3, 120)), max_size=6)
-
-
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_any_text_becomes_allowed_html_that_shows_all_of_it(text: str) -> None:
@@ -476,33 +253,6 @@ def test_any_text_becomes_allowed_html_that_shows_all_of_it(text: str) -> None:
     assert_nothing_lost(text, Page(html))
     assert answer_html(text) == html
 
-
-@settings(max_examples=400, deadline=None)
-@given(TEXTS, SPANS)
-def test_marks_change_nothing_but_marks(text: str, edges: list[tuple[int, int]]) -> None:
-    spans = [Span(start, end, f"i{n}") for n, (start, end) in enumerate(edges)]
-    marked = answer_html(text, spans=spans)
-    page = Page(marked, marks=True)
-    assert sorted(page.values("id")) == sorted(span.id for span in spans)
-    assert re.sub(r"</?mark\b[^>]*>|<span\b[^>]*></span>", "", marked) == answer_html(text)
-    asked = "".join(visible(text)[max(s, 0) : max(e, 0)] for s, e in edges)
-    unescaped = re.search(r"&#?\w+;", asked) is None
-    assert not unescaped or not characters(page.marked) - characters(asked)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.text("abcäöü字", min_size=1, max_size=8), min_size=1, max_size=12), st.data())
-def test_words_are_marked_exactly(words: list[str], data: st.DataObject) -> None:
-    joints = st.sampled_from([" ", " **", "** ", "\n", "\n\n- ", "\n\n> ", "\n# ", "`", " | "])
-    text = "".join(word + data.draw(joints) for word in words)
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, len(text)))
-    page = Page(answer_html(text, spans=[Span(start, end, "q")]), marks=True)
-    letters = [c for c in text[start:end] if c.isalpha()]
-    assert [c for c in page.marked if c.isalpha()] == letters
-
-
-# --- reasoning -----------------------------------------------------------------------------------
 
 THINKING: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "none": ("answer", [("answer", "answer")]),

@@ -226,6 +226,8 @@ class BundleWriter:
         """Replace bundle.yaml."""
         data = manifest.model_dump(mode="python", by_alias=True, exclude_defaults=True)
         data = {"format": manifest.format, **data}
+        for judge, entry in zip(data.get("judges", ()), manifest.judges, strict=True):
+            judge["kind"] = entry.kind  # never left to be guessed
         write_atomic(self.path / MANIFEST, dump_yaml(_plain(data)).encode("utf-8"))
 
     def unseal(self) -> None:

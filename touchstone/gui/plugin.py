@@ -251,6 +251,7 @@ def _front_matter(page: Page, *, searchable: bool = True) -> str:
         "title": _safe(page.title),
         "description": _safe(page.description),
         "hide": ["navigation"] if page.toc else ["navigation", "toc"],
+        "from_bundle": page.path.startswith("bundles/"),
     }
     if not searchable:
         meta["search"] = {"exclude": True}

@@ -118,6 +118,13 @@
     const toggle = document.getElementById("__drawer");
     if (!button || !toggle) return;
     button.addEventListener("click", () => toggle.click());
+    for (const back of document.querySelectorAll(".md-nav--primary .md-nav__title[for]")) {
+      back.tabIndex = 0; /* Material takes Enter on a label for a click. */
+    }
+    for (const level of document.querySelectorAll(".md-nav--primary .md-nav__toggle")) {
+      const name = document.querySelector(`.md-nav__link[for="${level.id}"]`);
+      level.addEventListener("change", () => level.checked || name?.focus());
+    }
     toggle.addEventListener("change", () => button.setAttribute("aria-expanded", toggle.checked));
     document.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || !toggle.checked) return;
