@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, StrictInt, ValidationError, field_validator
 
 from touchstone.errors import InputError, Problem
-from touchstone.fields import RawStr, Written
+from touchstone.fields import RawStr, Text, Written
 from touchstone.yaml_source import explain, parse_yaml, read_text
 
 LOCAL_PREFIX = "local:"
@@ -25,7 +25,7 @@ class ModelSpec(Written):
 
     model: RawStr
     variant: RawStr = "default"
-    label: RawStr | None = None
+    label: Text | None = None
     base_url: RawStr | None = None
     api_key_env: RawStr | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)

@@ -394,7 +394,7 @@ class ModelEntry(Written):
 
     model: RawStr
     variant: RawStr = "default"
-    label: RawStr | None = None
+    label: Text | None = None
     endpoint: RawStr | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     system: RawStr | None = None

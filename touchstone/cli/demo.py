@@ -17,7 +17,10 @@ from touchstone.model_specs import ModelSpec
 from touchstone.suite import load_suite
 
 MODEL = "local:smollm2-135m"
-LABEL = "SmolLM2-135M-Instruct: 135 million parameters, English, for demonstration only"
+LABEL = {
+    "en": "SmolLM2-135M-Instruct: 135 million parameters, English, for demonstration only",
+    "de": "SmolLM2-135M-Instruct: 135 Millionen Parameter, Englisch, nur zur Vorführung",
+}
 VARIANTS = (
     ModelSpec(model=MODEL, variant="greedy", label=LABEL, parameters={"temperature": 0}),
     ModelSpec(

@@ -37,7 +37,7 @@ def run_page_data(view: BundleView, words: Wording) -> dict[str, Any]:
         "tabs": words.tabs(view),
         "about": _about(view, words),
         "figures": RunFigures(view).rows,
-        "models": [(entry, _model_facts(entry, words)) for entry in manifest.models],
+        "models": [(entry, _model_facts(view, entry, words)) for entry in manifest.models],
         "judge": manifest.judge,
         "judge_facts": _judge_facts(manifest.judge, words) if manifest.judge else [],
         "parse_health": _parse_health(view, words),
@@ -58,9 +58,9 @@ def _about(view: BundleView, words: Wording) -> list[Fact]:
     ]
 
 
-def _model_facts(entry: ModelEntry, words: Wording) -> list[Fact]:
+def _model_facts(view: BundleView, entry: ModelEntry, words: Wording) -> list[Fact]:
     facts = [
-        Fact(words.say("About"), visible(entry.label or "")),
+        Fact(words.say("About"), words.show(entry.label, view.suite)),
         Fact(words.say("Parameters"), _json(entry.parameters), code=True),
         Fact(words.say("System message"), visible(entry.system or "")),
         Fact(words.say("Endpoint"), visible(entry.endpoint or "")),

@@ -113,8 +113,8 @@ def _plain(html: Markup) -> str:
 
 def _model_notes(view: BundleView, words: Wording) -> str:
     """Return what is said about the models themselves: their labels, each once."""
-    labels = [entry.label for entry in view.entries if entry.label]
-    return " · ".join(dict.fromkeys(visible(label) for label in labels))
+    labels = [words.show(entry.label, view.suite) for entry in view.entries if entry.label]
+    return " · ".join(dict.fromkeys(labels))
 
 
 def _spans(view: BundleView) -> dict[str, list[int]]:
