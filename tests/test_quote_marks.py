@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strict_page import RLO, TEXTS, Page, characters
 
-from touchstone.gui.quote_marks import Span
+from touchstone.gui.quote_marks import Span, find_places
 from touchstone.gui.safe_html import answer_html, visible
 
 QUOTES: dict[str, tuple[str, str, str]] = {
@@ -74,6 +74,16 @@ def test_spans_over_the_same_words_share_a_mark() -> None:
         '<p><span class="ts-a" id="b"></span>'
         '<mark class="ts-q" id="a" title="Q1, Q2">one</mark> two</p>\n'
     )
+
+
+def test_an_id_that_is_asked_for_twice_is_given_once() -> None:
+    spans = [Span(0, 3, "q"), Span(4, 7, "q"), Span(90, 91, "q")]
+    assert Page(answer_html("one two", spans=spans), marks=True).values("id") == ["q"]
+
+
+@pytest.mark.parametrize("second", [None, "<p>one</p>", "<p>one two</p><p>more</p>"])
+def test_no_place_is_claimed_that_the_second_parse_does_not_prove(second: str | None) -> None:
+    assert find_places("one two", "<p>one two</p>", lambda _: second) == [-1] * 7
 
 
 def test_a_span_that_cannot_be_placed_leaves_an_anchor_before_the_answer() -> None:

@@ -174,6 +174,9 @@ def test_tables_and_code_scroll_in_their_own_box() -> None:
         ("|a|b|\n|-|-|\n|1|2|lost|", True),  # Markdown would drop the third cell
         (">" * 150 + "x", True),  # the parser stops at a depth of 100
         (">" * 40 + "x", False),
+        ("*a " * 150 + "x" + " b*" * 150, True),
+        ("*a " * 50 + "x" + " b*" * 50, False),
+        ("[id]: https://a.example 'words'\n\nText [id]", False),
         ("x" * 60_001, True),
         ("x" * 60_000, False),
         ("|" + "a|" * 1000 + "\n|" + "-|" * 1000 + "\n" + "|b\n" * 100, True),
@@ -216,6 +219,12 @@ def test_rendering_takes_bounded_time(text: str) -> None:
     assert time.process_time() - start < 2
     assert len(html) < 30 * len(text) + 1000
     assert_nothing_lost(text, Page(html))
+
+
+def test_raw_text_keeps_the_line_break_that_html_parsers_drop() -> None:
+    assert raw_html("\na") == '<pre class="ts-raw">\n\na</pre>'
+    assert raw_html("\r\na") == '<pre class="ts-raw">\n\na</pre>'
+    assert raw_html("a\n") == '<pre class="ts-raw">a\n</pre>'
 
 
 def test_visible_keeps_the_length_and_what_right_to_left_texts_need() -> None:
