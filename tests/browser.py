@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
 import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,6 +52,26 @@ def open_browser() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+class _QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """Serve a folder on a free port of this machine; yield its address."""
+    handler = partial(_QuietHandler, directory=str(site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 class Watch:

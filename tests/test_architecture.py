@@ -20,9 +20,10 @@ OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 # Lowest first. A unit may import only units of a strictly lower layer. A unit is a top-level
 # module or package; gui is split, and what is not named of it here is the unit "site".
 LAYERS: list[set[str]] = [
-    {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"},
-    {"models", "yaml_source", "reply_json", "gui.safe_html"},
-    {"suite", "records", "scorecard", "evidence", "agreement", "quality_judge"}
+    {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"}
+    | {"intervals"},
+    {"models", "yaml_source", "reply_json", "gui.safe_html", "correlation"},
+    {"suite", "records", "scorecard", "evidence", "agreement", "model_agreement", "quality_judge"}
     | {"judge_prompt", "reply_values", "model_specs"},
     {"bundle", "judge_config", "reply_claims"},
     {"bundle_check", "judge_reply", "exchange", "memory_store"}
@@ -59,7 +60,7 @@ CONFINED: Mapping[str, set[str]] = {
     "mkdocs": {"gui.plugin", "gui.build", "gui.preview"},
     "mkdocs_gen_files": set(),
     "json_repair": {"reply_syntax"},
-    "filelock": {"bundle", "endpoints"},
+    "filelock": {"bundle", "endpoints", "gui.target"},
     "yaml": {"yaml_source", "exchange", "gui.plugin", "gui.build"},
 }
 # These give the same for the same arguments, and touch nothing.

@@ -432,3 +432,15 @@ def test_a_folder_with_another_suite_is_not_taken_for_a_begun_bundle(tmp_path: P
     with write_bundle(tmp_path) as writer, pytest.raises(BundleError, match="not empty"):
         create_bundle(writer, suite, [ModelEntry(model="m")], created=WHEN)
     assert (tmp_path / "suite.yaml").read_bytes().endswith(b"# mine\n")
+
+
+def test_forgetting_a_judgement_drops_its_raw_replies_too(folder: BundleFolder) -> None:
+    folder.answers("E1")
+    folder.verdicts({"E1": "green"})
+    folder.report({"Q1": 4})
+    with write_bundle(folder.path) as writer:
+        writer.write_raw(("alpha", "default"), "Q1", b"first")
+        writer.forget_judgement()
+        assert writer.bundle.raw_replies(("alpha", "default"), "Q1") == []
+        assert len(writer.bundle.verdicts) == len(writer.bundle.reports) == 0
+        assert len(writer.bundle.answers) == 1

@@ -39,10 +39,12 @@ class Forms:
         return self._touchstone("judge", self.path, *args)
 
     def fill(self, number: int, judge_id: str = "me", score: int = 3, flag: str = "green") -> None:
+        """Fill in a form; all judges are the same model, and go by their ids."""
         form = self.forms[number]
         text = form.read_text()
         for pattern, value in (
             (r'id: .*', f"id: {judge_id}"),
+            (r"model: .*", "model: some-model"),
             (r"flag: .*", f"flag: {flag}"),
             (r"rationale: .*", "rationale: Said why."),
             (r"score: .*", f"score: {score}"),

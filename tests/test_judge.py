@@ -106,6 +106,16 @@ def test_after_asking_twice_more_the_flag_stays_missing_with_its_reason() -> Non
     assert found.reason
 
 
+@pytest.mark.parametrize("asks_again", [0, 1])
+def test_a_judge_may_be_asked_again_less_often(asks_again: int) -> None:
+    endpoint = ScriptedEndpoint("judge", by_kind(verdict="?", Q1="?"))
+
+    judge(endpoint, Work(PAIR, ALL[:1]), config=replace(IN_ORDER, asks_again=asks_again))
+
+    asked = questions(endpoint)
+    assert (asked.count("verdict"), asked.count("Q1")) == (asks_again + 1, asks_again + 1)
+
+
 def test_a_null_that_is_meant_is_taken_at_its_word() -> None:
     found, endpoint = one_verdict('{"quotes": [], "rationale": "Can\'t tell.", "flag": null}')
 

@@ -89,7 +89,7 @@ def test_all_settings_but_the_number_of_requests_at_once_are_recorded() -> None:
         "order_seed": 0,
     }
     assert JudgeConfig(concurrency=9).recorded() == plain
-    for other in ({"calls": "one"}, {"order_seed": None}, {"max_tokens": 9}):
+    for other in ({"calls": "one"}, {"order_seed": None}, {"max_tokens": 9}, {"asks_again": 0}):
         assert JudgeConfig(**other).recorded() != plain
 
 

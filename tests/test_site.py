@@ -12,35 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BundleFolder, answer, verdict
+from conftest import BundleFolder
+from site_bundles import PAIR, build, read, write_judged
 
 from touchstone.errors import SiteError
-from touchstone.gui.build import MANIFEST, BuildOptions, build_site
+from touchstone.gui.build import BuildOptions, build_site
 from touchstone.gui.link_check import check_links, read_links
+from touchstone.gui.target import MANIFEST
 
 ROOT = Path(__file__).parents[1]
-PAIR = "alpha--default"
-REPORTS = (
-    {
-        "model": "alpha",
-        "variant": "default",
-        "dim_scores": {"Q1": 4, "Q2": 3, "Q3": 5, "Q4": None},
-        "dim_rationales": {"Q1": "Strong at E1, weak at E2.", "Q2": "See D1."},
-        "evidence": {
-            "Q1": [
-                {"prompt_id": "E1", "quote": "The alpha answer to E1", "polarity": "strength"},
-                {"prompt_id": "E2", "quote": "words that stand nowhere", "polarity": "defect"},
-                {"prompt_id": "Z9", "quote": "no such prompt", "polarity": "defect"},
-            ]
-        },
-        "parse_issues": [{"dimension": "Q4", "reason": 'fractional score "3.5"'}],
-    },
-    {
-        "model": "beta",
-        "variant": "default",
-        "dim_scores": {"Q1": 5, "Q2": 5, "Q3": 5, "Q4": 5},
-    },
-)
 
 
 @pytest.fixture
@@ -53,38 +33,7 @@ def bundles(tmp_path: Path) -> Path:
 @pytest.fixture
 def judged(bundles: Path) -> BundleFolder:
     """A bundle with two models; alpha cites, beta is knocked out."""
-    folder = BundleFolder(bundles / "tiny")
-    folder.write(
-        "bundle.yaml",
-        "format: 1\nid: tiny\nsuite: {id: small}\ncreated: 2026-12-01T09:00:00Z\n"
-        "models:\n  - {model: alpha}\n  - {model: beta}\n",
-    )
-    folder.write_lines(
-        "answers.jsonl",
-        *(
-            answer(prompt, model, f"The {model} answer to {prompt} is long enough to quote.")
-            for model in ("alpha", "beta")
-            for prompt in ("E1", "E2", "D1")
-        ),
-    )
-    folder.write_lines(
-        "verdicts.jsonl",
-        *(verdict(prompt, "green") for prompt in ("E1", "E2", "D1")),
-        verdict("E1", "red", "beta"),
-        *(verdict(prompt, "yellow", "beta") for prompt in ("E2", "D1")),
-    )
-    folder.write_lines("reports.jsonl", *REPORTS)
-    return folder
-
-
-def build(bundles: Path, **options: Any) -> Path:
-    result = build_site(BuildOptions(bundles, bundles.parent / "site", **options))
-    assert result.broken_links == 0
-    return result.site
-
-
-def read(site: Path, name: str) -> str:
-    return (site / name).read_text(encoding="utf-8")
+    return write_judged(bundles / "tiny")
 
 
 def test_every_page_of_the_contract_is_there(judged: BundleFolder, bundles: Path) -> None:
@@ -191,7 +140,7 @@ def test_an_unjudged_bundle_and_an_empty_folder_render(bundles: Path) -> None:
     folder.answers("E1")
     site = build(bundles)
     assert "Not judged yet" in read(site, "bundles/tiny/index.html")
-    assert "not asked" in read(site, f"bundles/tiny/models/{PAIR}.html")
+    assert "no answer" in read(site, f"bundles/tiny/models/{PAIR}.html")
 
 
 def test_a_bundle_without_a_rule_is_ranked_with_a_grey_badge(bundles: Path) -> None:

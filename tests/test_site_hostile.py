@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import hostile
 import pytest
-from browser import Watch, open_browser
+from browser import Watch, open_browser, served
 from playwright.sync_api import Browser
 
 from touchstone.bundle import Bundle
@@ -35,21 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
     """The site on a server of its own."""
-    handler = partial(QuietHandler, directory=str(site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
+    with served(site) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

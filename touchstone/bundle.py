@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -259,6 +260,12 @@ class BundleWriter:
         bundle = Bundle(self.path)
         attempt = len(bundle.raw_replies(pair, subject)) + 1
         write_atomic(bundle.raw_path(pair, subject, attempt), content)
+
+    def forget_judgement(self) -> None:
+        """Drop all verdicts, reports and raw replies, because a judge is to judge anew."""
+        self.keep(verdicts=[], reports=[])
+        if (self.path / RAW).is_dir():
+            shutil.rmtree(self.path / RAW)
 
     def write_exchange(self, path: Path, text: str) -> None:
         """Write a request or an empty response form of the file exchange."""

@@ -34,7 +34,7 @@ from touchstone.models import (
     Suite,
     Verdict,
 )
-from touchstone.yaml_source import Loc, YamlSource, dump_yaml, parse_yaml
+from touchstone.yaml_source import Loc, ModelT, YamlSource, dump_yaml, parse_yaml
 
 Pair = tuple[str, str]
 Answered = Sequence[tuple[Prompt, Answer]]
@@ -278,7 +278,7 @@ def read_judge_form(
     Raises:
         ExchangeError: with every problem, each with file, line and key.
     """
-    document, form = _parse_form(text, name)
+    document, form = parse_form(text, name, JudgeForm)
     pair = (form.model, form.variant)
     answered = answered_by.get(pair)
     if answered is None:
@@ -295,11 +295,12 @@ def read_judge_form(
     return _judgement(form, suite, answered, document)
 
 
-def _parse_form(text: str, name: str) -> tuple[YamlSource, JudgeForm]:
-    """Parse a form without what editors and chat windows put around YAML, line for line.
+def parse_form(text: str, name: str, model: type[ModelT]) -> tuple[YamlSource, ModelT]:
+    """Parse a filled form without what editors and chat windows put around YAML, line for line.
 
     An AI wraps its reply in a Markdown fence. Editors indent with tabs, which YAML forbids, and
-    which are as wide as the one width with which the form is valid.
+    which are as wide as the one width with which the form is valid. Raise ExchangeError with
+    every problem, by line.
     """
     lines = text.split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip()]
@@ -309,15 +310,15 @@ def _parse_form(text: str, name: str) -> tuple[YamlSource, JudgeForm]:
     if re.search(r"(?m)^ *\t", text):
         for width in (2, 4, 8):
             with contextlib.suppress(ExchangeError):
-                return _validated(_without_tabs(text, width), name)
-    return _validated(_without_tabs(text, 4), name)
+                return _validated(_without_tabs(text, width), name, model)
+    return _validated(_without_tabs(text, 4), name, model)
 
 
-def _validated(text: str, name: str) -> tuple[YamlSource, JudgeForm]:
+def _validated(text: str, name: str, model: type[ModelT]) -> tuple[YamlSource, ModelT]:
     document = parse_yaml(text, name, ExchangeError)
     if not isinstance(document.data, dict):
         raise ExchangeError(f"{name} is no filled form: it holds no keys.")
-    return document, document.validate(JudgeForm, ExchangeError)
+    return document, document.validate(model, ExchangeError)
 
 
 def _without_tabs(text: str, width: int) -> str:

@@ -297,7 +297,7 @@ def _outcome(result: DimensionResult, attempt: int) -> Outcome:
         result.score,
         result.rationale,
         result.evidence,
-        None if result.score is not None else result.reason or "no score found",
+        result.reason,
         "retried" if usable and attempt else result.parse,
     )
 

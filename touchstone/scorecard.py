@@ -330,61 +330,102 @@ KO_WORDS: Mapping[KoState, str] = {
 }
 
 
+_MD_EN: Mapping[str, str] = {
+    "passed": KO_WORDS["passed"],
+    "failed": KO_WORDS["failed"],
+    "not_assessable": KO_WORDS["not_assessable"],
+    "none": KO_WORDS["none"],
+    "head": "Rank|Model|Variant|K.-o.",
+    "weight": "weight",
+    "quality": "Quality %",
+    "out": "Knocked out, whatever the total:",
+    "red_flag": "red flag at {prompt}: {reason}",
+    "dimension": "{dimension} = {score} (threshold {threshold}): {reason}",
+    "no_verdicts": "There are no verdicts: the K.-o. gate rests on the K.-o. dimension alone.",
+    "point": ".",
+}
+_MD_DE: Mapping[str, str] = {
+    "passed": "bestanden",
+    "failed": "K.-o.",
+    "not_assessable": "nicht beurteilbar",
+    "none": "kein Gate",
+    "head": "Rang|Modell|Variante|K.-o.",
+    "weight": "Gewicht",
+    "quality": "Qualität %",
+    "out": "Ausgeschieden, unabhängig vom Gesamtwert:",
+    "red_flag": "rote Markierung bei {prompt}: {reason}",
+    "dimension": "{dimension} = {score} (Schwelle {threshold}): {reason}",
+    "no_verdicts": (
+        "Es gibt keine Einzelurteile: Das K.-o.-Gate beruht allein auf der K.-o.-Dimension."
+    ),
+    "point": ",",
+}
+
+
 def render_scorecard_md(suite: Suite, rows: Sequence[MasterRow], language: str = "en") -> str:
     """Return the scorecard as a Markdown table; beneath it the K.-o. triggers.
 
-    Names and reasons are escaped, so that nothing in them can break out of its cell.
+    ``language`` is ``de`` or, for everything else, English. Names and reasons are escaped, so that
+    nothing in them can break out of its cell.
     """
-    dims = suite.dimensions
+    dims, words = suite.dimensions, _md_words(language)
     names = [f"{d.id} {pick_text(d.name, language, suite.language)[0]}" for d in dims]
-    head = ["Rank", "Model", "Variant", "K.-o.", *names, "Quality %"]
-    weights = ["", "", "", "weight", *(f"×{tidy(d.weight)}" for d in dims), ""]
-    body = [_md_row(row, dims) for row in rows]
+    head = [*words["head"].split("|"), *names, words["quality"]]
+    weights = ["", "", "", words["weight"], *(_weight(d, words) for d in dims), ""]
     lines = [
         _md_line(head),
         "|" + "---|" * len(head),
         _md_line(weights),
-        *(_md_line(cells) for cells in body),
+        *(_md_line(_md_row(row, dims, words)) for row in rows),
     ]
     triggers = [
         f"- **{md_escape(row.entry.model)} ({md_escape(row.entry.variant)})**: "
-        f"{_md_trigger(trigger)}"
+        f"{_md_trigger(trigger, words)}"
         for row in rows
         for trigger in row.ko.triggers
     ]
     if triggers:
-        lines += ["", "Knocked out, whatever the total:", "", *triggers]
-    remark = ko_remark(rows)
+        lines += ["", words["out"], "", *triggers]
+    remark = ko_remark(rows, language)
     if remark:
         lines += ["", remark]
     return "\n".join(lines) + "\n"
 
 
-def ko_remark(rows: Sequence[MasterRow]) -> str | None:
+def ko_remark(rows: Sequence[MasterRow], language: str = "en") -> str | None:
     """Return what must be said where the gate ran without any verdict, else None."""
     if all(row.ko.flags_exist for row in rows):
         return None
-    return "There are no verdicts: the K.-o. gate rests on the K.-o. dimension alone."
+    return _md_words(language)["no_verdicts"]
 
 
-def _md_row(row: MasterRow, dims: Sequence[Dimension]) -> list[str]:
+def _md_words(language: str) -> Mapping[str, str]:
+    return _MD_DE if language.split("-")[0].lower() == "de" else _MD_EN
+
+
+def _weight(dimension: Dimension, words: Mapping[str, str]) -> str:
+    return f"×{tidy(dimension.weight)}".replace(".", words["point"])
+
+
+def _md_row(row: MasterRow, dims: Sequence[Dimension], words: Mapping[str, str]) -> list[str]:
     scores = [row.dim_scores[d.id] for d in dims]
     return [
         "–" if row.rank is None else str(row.rank),
         row.entry.model,
         row.entry.variant,
-        KO_WORDS[row.ko.state],
+        words[row.ko.state],
         *("–" if score is None else str(score) for score in scores),
-        f"{row.total.quality_pct:.1f}",
+        f"{row.total.quality_pct:.1f}".replace(".", words["point"]),
     ]
 
 
-def _md_trigger(trigger: Trigger) -> str:
-    if trigger.branch == "red_flag":
-        return f"red flag at {md_escape(trigger.prompt_id or '')}: {md_escape(trigger.reason)}"
-    return (
-        f"{md_escape(trigger.dimension or '')} = {trigger.score} "
-        f"(threshold {trigger.threshold}): {md_escape(trigger.reason)}"
+def _md_trigger(trigger: Trigger, words: Mapping[str, str]) -> str:
+    return words[trigger.branch].format(
+        prompt=md_escape(trigger.prompt_id or ""),
+        dimension=md_escape(trigger.dimension or ""),
+        score=trigger.score,
+        threshold=trigger.threshold,
+        reason=md_escape(trigger.reason),
     )
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "judge": "touchstone.cli.judge",
     "score": "touchstone.cli.score",
     "gate": "touchstone.cli.gate",
+    "report": "touchstone.cli.report",
     "verify": "touchstone.cli.verify",
     "build-site": "touchstone.cli.build_site",
     "serve": "touchstone.cli.serve",

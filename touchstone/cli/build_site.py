@@ -6,18 +6,21 @@ from pathlib import Path
 
 import click
 
-from touchstone.cli.common import print_json, say, stderr_console
+from touchstone.cli.common import print_json, say, shown, stderr_console
 from touchstone.gui.build import BuildOptions, BuildResult, build_site
+from touchstone.gui.locale import LANGUAGES
 
 BUNDLES = click.option(
     "--bundles",
     type=click.Path(path_type=Path),
-    default=Path("bundles"),
-    show_default=True,
     metavar="DIR",
-    help="Folder that holds the bundles.",
+    help="Folder that holds the bundles. Default: what mkdocs.yml says, else bundles.",
 )
-LANGUAGE = click.option("--lang", type=click.Choice(["en", "de"]), help="Language of the site.")
+LANGUAGE = click.option(
+    "--lang",
+    type=click.Choice(LANGUAGES),
+    help="Language of the site. Default: what mkdocs.yml says, else en.",
+)
 
 
 @click.command("build-site", epilog="Example: touchstone build-site --site-dir public --lang de")
@@ -45,7 +48,7 @@ LANGUAGE = click.option("--lang", type=click.Choice(["en", "de"]), help="Languag
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
 def command(
-    bundles: Path,
+    bundles: Path | None,
     site_dir: Path,
     lang: str | None,
     base_url: str | None,
@@ -65,6 +68,8 @@ def command(
             result = build_site(options)
     else:
         result = build_site(options)
+    for warning in result.warnings:
+        say(f"Warning: {shown(warning)}")
     if as_json:
         print_json(result.as_dict())
     elif not quiet:
@@ -73,8 +78,15 @@ def command(
 
 def summary(result: BuildResult) -> str:
     """Return what a build made, in one paragraph."""
-    index = result.site / "index.html"
-    return (
-        f"Built {result.pages} pages with {result.answers} answers, {len(result.warnings)} "
-        f"warnings, {result.broken_links} broken links.\nOpen {index.as_uri()}"
+    counts = (
+        _count(result.pages, "page"),
+        _count(result.answers, "answer"),
+        _count(len(result.warnings), "warning"),
+        _count(result.broken_links, "broken link"),
     )
+    index = result.site / "index.html"
+    return f"Built {', '.join(counts)}.\nOpen {index.as_uri()}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -33,7 +33,7 @@ VARIANTS = (
 # So small a model repeats itself without end unless it is kept from it.
 JUDGE = JudgeConfig(
     max_tokens=100,
-    asks_again=1,
+    asks_again=0,
     parameters={"temperature": 0, "repeat_penalty": 1.25, "repeat_last_n": 256},
     concurrency=1,
 )

@@ -11,8 +11,7 @@ import click
 
 from touchstone.bundle import Bundle
 from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
-from touchstone.cli.score import explain_open, rows_of
-from touchstone.errors import UsageError
+from touchstone.cli.score import chosen_rows, explain_open, rows_of
 from touchstone.files import write_atomic
 from touchstone.scorecard import KO_WORDS, MasterRow, ko_remark
 
@@ -51,7 +50,7 @@ def command(
     6 if one is below the demanded quality, else 0.
     """
     bundle = Bundle.open(path)
-    rows = _chosen(rows_of(bundle), models)
+    rows = chosen_rows(rows_of(bundle), models)
     code = exit_code(rows, min_quality)
     remark = ko_remark(rows) if rows else f"{path} lists no models: there is nothing to assess."
     if remark:
@@ -84,19 +83,6 @@ def exit_code(rows: Sequence[MasterRow], min_quality: float | None = None) -> in
 
 def _too_low(row: MasterRow, min_quality: float | None) -> bool:
     return min_quality is not None and row.total.comparable < min_quality
-
-
-def _chosen(rows: Sequence[MasterRow], models: tuple[str, ...]) -> list[MasterRow]:
-    if not models:
-        return list(rows)
-    known = {name for row in rows for name in (row.entry.model, "/".join(row.pair))}
-    unknown = [name for name in models if name not in known]
-    if unknown:
-        raise UsageError(
-            f"The bundle has no model {shown(', '.join(unknown))}.",
-            hint=f"It has {shown(', '.join('/'.join(row.pair) for row in rows))}.",
-        )
-    return [row for row in rows if {row.entry.model, "/".join(row.pair)} & set(models)]
 
 
 def _as_dict(row: MasterRow, min_quality: float | None) -> dict[str, Any]:

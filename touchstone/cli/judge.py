@@ -364,5 +364,5 @@ def _register(writer: BundleWriter, entry: JudgeEntry, redo: bool) -> None:
     writer.unseal()
     if redo and judged:
         say(f"Forgetting {len(bundle.verdicts)} verdicts and {len(bundle.reports)} reports.")
-        writer.keep(verdicts=[], reports=[])
+        writer.forget_judgement()
     writer.write_manifest(bundle.manifest.model_copy(update={"judges": (entry,), "sealed": None}))

@@ -64,7 +64,7 @@ def ingest_responses(path: Path, files: Sequence[Path], *, redo: bool = False) -
             _refuse_other_judge(bundle, judgements[0])
         writer.unseal()
         if redo:
-            writer.keep(verdicts=[], reports=[])
+            writer.forget_judgement()
         _store(writer, judgements)
     for judgement in judgements:
         for warning in judgement.warnings:

@@ -27,7 +27,7 @@ from touchstone.cli.common import (
     timestamp,
     utc_now,
 )
-from touchstone.endpoints import Endpoint, ScriptedEndpoint, public_url
+from touchstone.endpoints import Endpoint, UnreachableEndpoint, public_url
 from touchstone.errors import BundleError, EndpointError, UsageError
 from touchstone.model_specs import ModelSpec, load_model_specs
 from touchstone.models import Answer, ModelEntry, Suite, Weights
@@ -373,18 +373,7 @@ async def _open(spec: ModelSpec, options: RunOptions, stack: contextlib.AsyncExi
             raise
         # Nothing listens there: said once, and recorded for every prompt without trying each.
         say(f"{shown(spec.model)}: {failure}")
-        return _Unreachable(spec.model, failure)
-
-
-class _Unreachable(ScriptedEndpoint):
-    """Answers every request with the failure to reach the server."""
-
-    def __init__(self, model: str, failure: EndpointError) -> None:
-        super().__init__(model, lambda request: failure)
-
-    async def describe(self) -> Mapping[str, Any]:
-        """Return nothing: nobody was there to ask."""
-        return {}
+        return UnreachableEndpoint(spec.model, failure)
 
 
 async def _ask_all(

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from touchstone.bundle import Bundle
 from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
+from touchstone.errors import UsageError
 from touchstone.models import Suite
 from touchstone.scorecard import (
     KO_WORDS,
@@ -104,3 +105,17 @@ def explain_open(row: MasterRow) -> str:
     if row.ko.dimension_score is None:
         parts.append("the K.-o. dimension has no score")
     return "; ".join(parts)
+
+
+def chosen_rows(rows: Sequence[MasterRow], models: Sequence[str]) -> list[MasterRow]:
+    """Return the rows of these models (``NAME`` or ``NAME/VARIANT``), of all if none is named."""
+    if not models:
+        return list(rows)
+    known = {name for row in rows for name in (row.entry.model, "/".join(row.pair))}
+    unknown = [name for name in models if name not in known]
+    if unknown:
+        raise UsageError(
+            f"The bundle has no model {shown(', '.join(unknown))}.",
+            hint=f"It has {shown(', '.join('/'.join(row.pair) for row in rows))}.",
+        )
+    return [row for row in rows if {row.entry.model, "/".join(row.pair)} & set(models)]

@@ -8,7 +8,6 @@ import click
 
 from touchstone.cli.build_site import BUNDLES, LANGUAGE
 from touchstone.cli.common import say
-from touchstone.errors import SiteError
 from touchstone.gui.build import BuildOptions
 from touchstone.gui.preview import serve_site
 
@@ -25,15 +24,13 @@ from touchstone.gui.preview import serve_site
     help="Port to listen on.",
 )
 @click.option("--open", "open_in_browser", is_flag=True, help="Open the browser.")
-def command(bundles: Path, lang: str | None, host: str, port: int, open_in_browser: bool) -> None:
+def command(
+    bundles: Path | None, lang: str | None, host: str, port: int, open_in_browser: bool
+) -> None:
     """Preview the site; it is built again when a bundle changes. Stop with Ctrl-C.
 
     A preview goes without the Content-Security-Policy, because its live reload needs a script.
     """
-    if not bundles.is_dir():
-        raise SiteError(
-            f"There is no folder of bundles: {bundles}", hint="Name it with --bundles DIR."
-        )
     say(f"Preview at http://{host}:{port}/ (Ctrl-C stops it)")
-    options = BuildOptions(bundles, Path("site"), lang)
+    options = BuildOptions(bundles, language=lang)
     serve_site(options, address=f"{host}:{port}", open_in_browser=open_in_browser)

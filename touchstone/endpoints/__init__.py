@@ -13,6 +13,7 @@ from touchstone.endpoints.protocol import (
     public_url,
 )
 from touchstone.endpoints.scripted import ScriptedEndpoint
+from touchstone.endpoints.unreachable import UnreachableEndpoint
 from touchstone.endpoints.weights import LOCAL_MODELS, LocalModel
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "OpenAICompatEndpoint",
     "RetryPolicy",
     "ScriptedEndpoint",
+    "UnreachableEndpoint",
     "is_loopback",
     "open_local",
     "public_url",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from touchstone.gui.bundle_view import BundleView, Citation
-from touchstone.gui.safe_html import visible
-from touchstone.gui.views import BrokenBundle, score_rows
+from touchstone.gui.bundle_view import BundleView, Citation, CitationClass
+from touchstone.gui.loading import Site
+from touchstone.gui.locale import Shown
 from touchstone.gui.wording import Group, Meta, Wording
 from touchstone.models import Dimension, JudgeEntry, ModelEntry
 from touchstone.scorecard import MasterRow
@@ -16,18 +16,11 @@ from touchstone.slugs import slug
 
 
 @dataclass(frozen=True)
-class SiteIndex:
-    """What the index lists: bundles by suite and judge, and bundles that can't be read."""
-
-    views: Sequence[BundleView]
-    broken: Sequence[BrokenBundle]
-
-
-@dataclass(frozen=True)
 class BundleSection:
     """One bundle on the index: one ranking per suite and judge."""
 
     view: BundleView
+    title: Shown
     anchor: str
     answers_text: str
     failed: int
@@ -47,18 +40,19 @@ class Chain:
     most: float
     section: str
     dimension: Dimension
+    name: Shown
     score: int
     observation: str
     quote: str
     quote_url: str
     prompt_id: str
-    kind: str
+    kind: CitationClass
     language: str
 
 
-def index_page_data(index: SiteIndex, words: Wording) -> dict[str, Any]:
+def index_page_data(site: Site, words: Wording) -> dict[str, Any]:
     """Return what the index's template needs."""
-    views = sorted(index.views, key=lambda view: (view.suite.id, view.bundle.id))
+    views = sorted(site.views, key=lambda view: (view.suite.id, view.bundle.id))
     models = len({row.pair for view in views for row in view.rows})
     count = words.count("%(num)s evaluation", "%(num)s evaluations", len(views))
     what = words.count("%(num)s model", "%(num)s models", models)
@@ -70,16 +64,17 @@ def index_page_data(index: SiteIndex, words: Wording) -> dict[str, Any]:
             ),
         ),
         "bundles": [_section(view, words) for view in views],
-        "broken": index.broken,
-        "chain": _chain(views),
+        "broken": site.broken,
+        "chain": _chain(views, words),
     }
 
 
 def _section(view: BundleView, words: Wording) -> BundleSection:
     judge = view.bundle.manifest.judge
-    answers = list(view.bundle.answers)
+    answers = view.bundle.answers
     return BundleSection(
         view=view,
+        title=words.bundle_title(view),
         anchor=slug(view.bundle.id),
         answers_text=words.say(
             "%(answers)s to %(prompts)s",
@@ -89,11 +84,11 @@ def _section(view: BundleView, words: Wording) -> BundleSection:
         failed=sum(answer.error is not None for answer in answers),
         judge=judge,
         judge_kind=words.kind(judge.kind) if judge else "",
-        groups=words.groups(score_rows(view)),
+        groups=words.groups(view.lines),
     )
 
 
-def _chain(views: Sequence[BundleView]) -> Chain | None:
+def _chain(views: Sequence[BundleView], words: Wording) -> Chain | None:
     """Return the best-placed model's first verified quote, or None where there is none."""
     rows = [(view, row) for view in views for row in view.rows if row.report is not None]
     rows.sort(key=lambda one: (one[1].rank is None, -one[1].total.quality_pct))
@@ -102,7 +97,7 @@ def _chain(views: Sequence[BundleView]) -> Chain | None:
             score = row.dim_scores[dimension.id]
             for citation in view.evidence(row.pair, dimension.id):
                 if score is not None and _is_telling(citation):
-                    return _chain_of(view, row, dimension, score, citation)
+                    return _chain_of(view, row, dimension, score, citation, words)
     return None
 
 
@@ -117,7 +112,12 @@ def _is_telling(citation: Citation) -> bool:
 
 
 def _chain_of(
-    view: BundleView, row: MasterRow, dimension: Dimension, score: int, citation: Citation
+    view: BundleView,
+    row: MasterRow,
+    dimension: Dimension,
+    score: int,
+    citation: Citation,
+    words: Wording,
 ) -> Chain:
     item = citation.item
     assert item is not None
@@ -127,13 +127,14 @@ def _chain_of(
         quality=row.total.quality_pct,
         points=row.total.weighted,
         most=row.total.max_weighted,
-        section=view.links.model(row.pair, dimension.id),
+        section=view.links.model_dimension(row.pair, dimension.id),
         dimension=dimension,
+        name=words.show(dimension.name, view.suite),
         score=score,
         observation=item.observation,
         quote=item.quote,
         quote_url=view.citation_url(citation) or view.links.answer(row.pair, item.prompt_id),
-        prompt_id=visible(item.prompt_id),
+        prompt_id=item.prompt_id,
         kind=citation.kind,
         language=view.suite.language,
     )
@@ -148,20 +149,12 @@ class Example:
     terms: tuple[tuple[str, int | None, float], ...]
 
 
-def method_page_data(
-    index: SiteIndex, decisions: Mapping[str, str], words: Wording
-) -> dict[str, Any]:
+def method_page_data(site: Site, decisions: Mapping[str, str], words: Wording) -> dict[str, Any]:
     """Return what the method's template needs: the text, with the site's own numbers filled in.
 
     ``decisions`` maps the number of a decision ("0007") to its page.
     """
-    views = sorted(index.views, key=lambda view: view.bundle.id)
-    examples = [(view, row) for view in views for row in view.rows if row.report is not None]
-    example = None
-    if examples:
-        view, row = min(examples, key=lambda one: (one[1].rank is None, one[1].rank or 0))
-        terms = tuple((d.id, row.dim_scores[d.id], d.weight) for d in view.suite.dimensions)
-        example = Example(view, row, terms)
+    views = sorted(site.views, key=lambda view: view.bundle.id)
     toc = (
         ("answers", words.say("Answers")),
         ("scores", words.say("Scores")),
@@ -177,6 +170,16 @@ def method_page_data(
             words.say("From an answer to a verdict, a score, a total and the K.-o. gate."),
             toc,
         ),
-        "example": example,
+        "example": _example(views),
         "decision": decisions.get("0007"),
     }
+
+
+def _example(views: Sequence[BundleView]) -> Example | None:
+    """Return the best-placed model of the first bundle that has a ranked one, else any judged."""
+    judged = [(view, row) for view in views for row in view.rows if row.report is not None]
+    if not judged:
+        return None
+    view, row = min(judged, key=lambda one: (one[1].rank is None, one[1].rank or 0))
+    terms = tuple((d.id, row.dim_scores[d.id], d.weight) for d in view.suite.dimensions)
+    return Example(view, row, terms)

@@ -11,7 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 from touchstone.errors import Problem
 
-_NO_PAGES = {"404.html"}
+# It is shown at any address, so its links are absolute.
+_ANYWHERE = "404.html"
+# The theme's link for "no fragment".
+_NO_ANCHOR = "__skip"
 
 
 @dataclass
@@ -56,7 +59,7 @@ def check_links(site: Path) -> list[Problem]:
     }
     problems: list[Problem] = []
     for name, page in pages.items():
-        if name in _NO_PAGES:
+        if name == _ANYWHERE:
             continue
         problems += [
             Problem("repeated_id", name, f"the id {anchor!r} stands there more than once")
@@ -70,21 +73,37 @@ def _broken(
     site: Path, name: str, page: PageLinks, pages: dict[str, PageLinks]
 ) -> Iterator[Problem]:
     for link in dict.fromkeys(page.links):
+        why = _why_broken(site, name, link, pages)
+        if why:
+            yield Problem("broken_link", name, f"{link} {why}")
+
+
+def _why_broken(site: Path, page: str, link: str, pages: dict[str, PageLinks]) -> str:
+    """Return what is wrong with a link on a page; nothing about links to other sites."""
+    try:
         parts = urlsplit(link)
-        if parts.scheme or parts.netloc:
-            continue
-        target = _target(name, parts.path)
-        if f"{target}/index.html" in pages:
-            target = f"{target}/index.html"
-        if target.startswith("../"):
-            yield Problem("broken_link", name, f"{link} leads out of the site")
-        elif target not in pages and not (site / target).is_file():
-            yield Problem("broken_link", name, f"{link} leads nowhere")
-        elif parts.fragment and target in pages:
-            anchor = unquote(parts.fragment)
-            # Material's own link for "no fragment" and the browser's for the top of a page.
-            if anchor not in pages[target].anchors and anchor not in {"", "__skip"}:
-                yield Problem("broken_link", name, f"{link} leads to a page without that anchor")
+    except ValueError:
+        return "is no address"
+    if parts.scheme or parts.netloc:
+        return ""
+    target = _target(page, parts.path)
+    if f"{target}/index.html" in pages:
+        target = f"{target}/index.html"
+    if target.startswith(("../", "/")):
+        return "leads out of the site"
+    if target not in pages:
+        return "" if _is_file(site / target) else "leads nowhere"
+    anchor = unquote(parts.fragment)
+    if anchor and anchor != _NO_ANCHOR and anchor not in pages[target].anchors:
+        return "leads to a page without that anchor"
+    return ""
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long a name, or one with a NUL
+        return False
 
 
 def _target(page: str, path: str) -> str:

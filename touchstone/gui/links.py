@@ -14,7 +14,8 @@ from touchstone.slugs import pair_slugs, slug, slugs
 
 INDEX = "index.html"
 METHOD = "method.html"
-DECISIONS = "adr/index.html"
+MODEL_SECTIONS = frozenset({"profile", "answers", "marks"})
+"""The anchors that every model's page has beside its dimensions."""
 
 Pair = tuple[str, str]
 
@@ -26,6 +27,12 @@ def relative(url: str, page: str) -> str:
         return f"#{fragment}" if mark else posixpath.basename(page)
     start = posixpath.dirname(page)
     return posixpath.relpath(path, start or ".") + mark + fragment
+
+
+def _dimension_anchor(dimension_id: str, made: str) -> str:
+    """Return a dimension's slug in lower case, told apart from the page's own sections."""
+    taken = made.lower() in MODEL_SECTIONS
+    return (slug(dimension_id, suffixed=True) if taken else made).lower()
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,8 @@ class BundleLinks:
 
     @cached_property
     def _dimensions(self) -> dict[str, str]:
-        return {one: made.lower() for one, made in slugs(self.dimension_ids).items()}
+        made = slugs(self.dimension_ids)
+        return {one: _dimension_anchor(one, plain) for one, plain in made.items()}
 
     @property
     def scorecard(self) -> str:
@@ -79,10 +87,9 @@ class BundleLinks:
         """The K.-o. gate over all models."""
         return f"{self.root}/ko/index.html"
 
-    @property
-    def prompt_shell(self) -> str:
+    def prompt_shell(self, name: str) -> str:
         """The page that prompt pages are stamped from; it is not published."""
-        return f"{self.root}/prompts/_shell.html"
+        return f"{self.root}/prompts/{name}.html"
 
     def section(self, anchor: str) -> str:
         """A section of the scorecard."""
@@ -96,10 +103,13 @@ class BundleLinks:
         """The slug of a dimension, which is also its anchor on a model's page."""
         return self._dimensions[dimension_id]
 
-    def model(self, pair: Pair, dimension_id: str | None = None) -> str:
-        """A model's report, or one of its dimensions."""
-        anchor = f"#{self._dimensions[dimension_id]}" if dimension_id is not None else ""
-        return f"{self.root}/models/{self._pairs[pair]}.html{anchor}"
+    def model(self, pair: Pair, anchor: str = "") -> str:
+        """A model's report, or a section of it (one of ``MODEL_SECTIONS``)."""
+        return f"{self.root}/models/{self._pairs[pair]}.html{anchor and '#'}{anchor}"
+
+    def model_dimension(self, pair: Pair, dimension_id: str) -> str:
+        """A dimension in a model's report."""
+        return self.model(pair, self._dimensions[dimension_id])
 
     def dimension(self, dimension_id: str, pair: Pair | None = None) -> str:
         """A dimension over all models, or one model's part of it."""

@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from touchstone.bundle import Bundle, find_bundles
-from touchstone.errors import InputError, SiteError
+from touchstone.errors import InputError, Problem, SiteError
 from touchstone.gui.bundle_view import BundleView
-from touchstone.gui.pages import Site
-from touchstone.gui.views import BrokenBundle
-from touchstone.models import Manifest
+
+
+@dataclass(frozen=True)
+class BrokenBundle:
+    """A bundle that can't be read, and why."""
+
+    name: str
+    message: str
+    problems: tuple[Problem, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Site:
+    """Everything the site is made from: bundles that can be read, and those that can't."""
+
+    views: Sequence[BundleView]
+    broken: Sequence[BrokenBundle] = field(default=())
+
+
+def require_bundles(folder: Path) -> None:
+    """Raise SiteError if there is no folder of bundles."""
+    if not folder.is_dir():
+        raise SiteError(
+            f"There is no folder of bundles: {folder}",
+            hint="Name it with --bundles DIR, or make a first bundle: touchstone run SUITE "
+            "--model NAME -o bundles/NAME",
+        )
 
 
 def load_site(folder: Path) -> Site:
@@ -30,6 +55,9 @@ def load_site(folder: Path) -> Site:
         except InputError as failure:
             broken.append(BrokenBundle(path.name, failure.message, failure.problems))
             continue
+        except OSError as failure:
+            broken.append(BrokenBundle(path.name, _why(failure, path)))
+            continue
         known = seen.setdefault(view.links.root.casefold(), path)
         if known != path:
             raise SiteError(
@@ -40,28 +68,24 @@ def load_site(folder: Path) -> Site:
     return Site(views, broken)
 
 
-def newest_date(folder: Path) -> str | None:
-    """Return the newest ``created`` of the bundles below a folder that can be read."""
-    manifests = []
-    for path in find_bundles(folder):
-        with contextlib.suppress(InputError):
-            manifests.append(Bundle(path).manifest)
-    return _newest(manifests)
+def _why(failure: OSError, bundle: Path) -> str:
+    """Return what the system said about a file of a bundle."""
+    reason = failure.strerror or str(failure)
+    if failure.filename is None:
+        return f"{reason}."
+    file = Path(str(failure.filename))
+    name = file.relative_to(bundle) if file.is_relative_to(bundle) else file
+    return f"{name} can't be read: {reason}."
 
 
 def newest(views: Sequence[BundleView]) -> str | None:
     """Return the newest ``created`` of the bundles: the site's date, so that builds are equal."""
-    return _newest([view.bundle.manifest for view in views])
+    return max((dated for view in views for dated in _dates(view.bundle)), default=(None, None))[1]
 
 
-def _newest(manifests: Sequence[Manifest]) -> str | None:
-    dates = [one.created for one in manifests if one.created and _is_date(one.created)]
-    return max(dates, default=None)
-
-
-def _is_date(timestamp: str) -> bool:
-    try:
-        datetime.fromisoformat(timestamp)
-    except ValueError:
-        return False
-    return True
+def _dates(bundle: Bundle) -> Iterator[tuple[datetime, str]]:
+    """Yield when a bundle was made, as a moment and as it stands there, if it is a date."""
+    created = bundle.manifest.created or ""
+    with contextlib.suppress(ValueError):
+        moment = datetime.fromisoformat(created)
+        yield moment if moment.tzinfo else moment.replace(tzinfo=UTC), created

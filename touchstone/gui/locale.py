@@ -4,15 +4,47 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cache
+from html import escape
 from importlib import resources
 
 from babel.dates import format_date
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
+from touchstone.gui.safe_html import text_html, visible
+from touchstone.models import Text, pick_text
+
 LANGUAGES = ("en", "de")
 _CATALOGUES = resources.files("touchstone.gui") / "locales"
 _NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, with what has no picture made visible."""
+    return " ".join(visible(text).split())
+
+
+class Shown(str):
+    """A text that somebody wrote, which knows its language (None: the page's own).
+
+    In HTML the language is said where it is not the page's. Whatever is made of it (a part, one
+    line, a longer text) is a plain ``str`` again.
+    """
+
+    __slots__ = ("language",)
+    language: str | None
+
+    def __new__(cls, words: str, language: str | None) -> Shown:
+        """Return the text in its language."""
+        shown = super().__new__(cls, words)
+        shown.language = language
+        return shown
+
+    def __html__(self) -> str:
+        html = text_html(str(self))
+        if self.language is None or not self.strip():
+            return html
+        return f'<span lang="{escape(self.language)}">{html}</span>'
 
 
 class Locale:
@@ -32,6 +64,12 @@ class Locale:
         found = self._messages.get(singular)
         forms = found if found and len(found) > 1 else (singular, plural)
         return forms[0] if number == 1 else forms[1]
+
+    def show(self, text: Text | None, written_in: str) -> Shown:
+        """Return a text in this language, else in the one it was written in, else in its first."""
+        words, spoken = pick_text(text, self.language, written_in)
+        language = spoken or written_in
+        return Shown(words, None if language == self.language else language)
 
     def number(self, value: float, digits: int | None = None) -> str:
         """Return a number with the language's marks; ``digits`` after the point, or as needed."""

@@ -20,6 +20,7 @@ import yaml
 from mkdocs.config import config_options as opt
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page as MkDocsPage
@@ -29,11 +30,11 @@ from touchstone import __version__
 from touchstone.errors import SiteError
 from touchstone.gui.bundle_view import BundleView
 from touchstone.gui.link_check import check_links
-from touchstone.gui.loading import load_site, newest
-from touchstone.gui.locale import LANGUAGES, Locale
-from touchstone.gui.pages import Page, PageMaker, Site
-from touchstone.gui.safe_html import visible
-from touchstone.gui.stamp import Shell, shell_slots
+from touchstone.gui.links import INDEX, METHOD
+from touchstone.gui.loading import Site, load_site, newest, require_bundles
+from touchstone.gui.locale import LANGUAGES, Locale, one_line
+from touchstone.gui.pages import Page, PageMaker
+from touchstone.gui.stamp import Shell, Slots
 
 log = logging.getLogger("mkdocs.plugins.touchstone")
 
@@ -84,6 +85,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._is_preview = False
         self._bodies: dict[str, Page] = {}
         self._shells: dict[str, BundleView] = {}
+        self._slots = Slots()
         self._site = Site([])
         self._maker = PageMaker(self._site, Locale("en"))
         self._decisions: dict[str, str] = {}
@@ -98,12 +100,16 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         for name, value in _overrides.items():
             self.config[name] = value
         locale = Locale(self.config.lang)
-        self._site = load_site(self._bundles_dir(config))
+        try:
+            self._site = self._load(config)
+        except SiteError as failure:
+            raise PluginError(str(failure)) from None
         self._decisions = _decision_pages(Path(config.docs_dir))
         self._maker = PageMaker(self._site, locale, self._decisions)
         self._bodies.clear()
         self._shells.clear()
         self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
+        config.watch.append(str(self.bundles_dir(config)))
         config.theme["language"] = self.config.lang
         for scheme in config.theme.get("palette") or []:
             if isinstance(scheme, dict) and scheme.get("toggle"):
@@ -116,16 +122,20 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
     def sources(self) -> Iterator[Source]:
         """Yield what mkdocs gets to see of every page; called by ``gen_pages.py``."""
         for page in self._maker.iter_pages():
-            source = page.path.removesuffix(".html") + ".md"
+            source = _source(page.path)
             self._bodies[source] = page
             yield Source(source, _front_matter(page))
         for view in self._site.views:
-            path = view.links.prompt_shell
-            source = path.removesuffix(".html") + ".md"
-            title, description, body = shell_slots()
-            self._bodies[source] = Page(path, title, description, body)
-            self._shells[path] = view
-            yield Source(source, _front_matter(self._bodies[source], searchable=False))
+            shell = Page(
+                path=view.links.prompt_shell(self._slots.name),
+                title=self._slots.title,
+                description=self._slots.description,
+                body=self._slots.body,
+            )
+            source = _source(shell.path)
+            self._bodies[source] = shell
+            self._shells[shell.path] = view
+            yield Source(source, _front_matter(shell, searchable=False))
 
     def on_page_markdown(
         self, markdown: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
@@ -134,7 +144,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         here = page.file.src_uri
 
         def link(match: re.Match[str]) -> str:
-            target = self._decisions.get(match[1], "").replace(".html", ".md")
+            target = _source(self._decisions.get(match[1], ""))
             if not target or target == here:
                 return match[0]
             return f"[{match[0]}]({target.removeprefix('adr/') if here[:4] == 'adr/' else target})"
@@ -164,11 +174,11 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self.counts.broken_links = sum(p.code == "broken_link" for p in problems)
         self.counts.pages = sum(1 for _ in site.rglob("*.html"))
         for problem in problems:
-            log.warning("%s", visible(str(problem)))
+            log.warning("%s", one_line(str(problem)))
 
     def _stamp(self, site: Path, path: str, view: BundleView) -> None:
         shell_file = site / path
-        shell = Shell(shell_file.read_text(encoding="utf-8"), Path(path).name)
+        shell = Shell(shell_file.read_text(encoding="utf-8"), self._slots)
         shell_file.unlink()
         for prompt in view.suite.prompts:
             page = self._maker.prompt_page(view, prompt)
@@ -177,29 +187,33 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
                 title=_safe(page.title),
                 description=_safe(page.description),
                 body=page.body,
-                file_name=target.name,
+                name=target.stem,
             )
             target.write_text(html, encoding="utf-8", newline="\n")
 
-    def _bundles_dir(self, config: MkDocsConfig) -> Path:
-        base = Path(config.config_file_path).parent if config.config_file_path else Path()
-        folder = base / self.config.bundles
-        if not folder.is_dir():
+    def _load(self, config: MkDocsConfig) -> Site:
+        if "gen-files" not in config.plugins:
             raise SiteError(
-                f"There is no folder of bundles: {folder}",
-                hint="Name it with --bundles DIR, or make a first bundle: touchstone run SUITE "
-                "--model NAME -o bundles/NAME",
+                "mkdocs.yml has no plugin gen-files, which adds the pages of the bundles.",
+                hint="Put it below touchstone: - gen-files: {scripts: [site_src/gen_pages.py]}",
             )
-        return folder
+        folder = self.bundles_dir(config)
+        require_bundles(folder)
+        return load_site(folder)
+
+    def bundles_dir(self, config: MkDocsConfig) -> Path:
+        """Return the folder of bundles: named on the command line, or beside mkdocs.yml."""
+        base = Path(config.config_file_path).parent if config.config_file_path else Path()
+        return base / str(_overrides.get("bundles", self.config.bundles))
 
     def _theme_values(self, config: MkDocsConfig, locale: Locale) -> dict[str, Any]:
-        _ = locale.gettext
+        _, date = locale.gettext, newest(self._site.views)
         return {
             "tool": f"touchstone {__version__}",
-            "date": _safe(locale.date(newest(self._site.views))),
+            "date": _safe(locale.date(date)) if date else "",
             "csp": not self._is_preview,
             "index": bool(self.config.index),
-            "method": "method.html",
+            "method": METHOD,
             "strings": {
                 "computed": _(
                     "Every number on this page is computed from the files of its bundle."
@@ -220,14 +234,13 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
 
     def _nav(self, config: MkDocsConfig, locale: Locale) -> list[Any]:
         _ = locale.gettext
-        evaluations: list[Any] = [{_("All evaluations"): "index.md"}]
+        evaluations: list[Any] = [{_("All evaluations"): _source(INDEX)}]
         for view in self._site.views:
-            title = self._maker.show(view.bundle.title, view.suite.language)
-            source = view.links.scorecard.removesuffix(".html") + ".md"
-            evaluations.append({_safe(title): source})
+            title = self._maker.words.bundle_title(view)
+            evaluations.append({_safe(title): _source(view.links.scorecard)})
         docs = Path(config.docs_dir)
-        decisions = [f"{page.removesuffix('.html')}.md" for page in self._decisions.values()]
-        nav: list[Any] = [{_("Evaluations"): evaluations}, {_("Method"): "method.md"}]
+        decisions = [_source(page) for page in self._decisions.values()]
+        nav: list[Any] = [{_("Evaluations"): evaluations}, {_("Method"): _source(METHOD)}]
         guides = sorted(path.name for path in docs.glob("*.md"))
         nav += [{_("Guide"): guides}] if guides else []
         if decisions:
@@ -241,9 +254,14 @@ def _decision_pages(docs: Path) -> dict[str, str]:
     return {name[:4]: f"adr/{name}.html" for name in names}
 
 
+def _source(path: str) -> str:
+    """Return what mkdocs calls the source of a page."""
+    return f"{path.removesuffix('.html')}.md" if path else ""
+
+
 def _safe(text: str) -> str:
     """Return plain text for mkdocs and its theme, which escape none of their titles."""
-    return escape(" ".join(visible(text).split()), quote=True)
+    return escape(one_line(text), quote=True)
 
 
 def _front_matter(page: Page, *, searchable: bool = True) -> str:

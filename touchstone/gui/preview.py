@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from mkdocs.commands.serve import serve as mkdocs_serve
 
-from touchstone.gui.build import BuildOptions, project_file
+from touchstone.errors import SiteError
+from touchstone.gui.build import BuildOptions, plugin_options, project_file
 from touchstone.gui.plugin import options_set_to
 
 
 def serve_site(options: BuildOptions, *, address: str, open_in_browser: bool) -> None:
-    """Build into a temporary folder, serve it at ``address`` (host:port), watch the bundles."""
-    with options_set_to(
-        bundles=str(options.bundles.absolute()), lang=options.language, index=options.index
-    ):
-        mkdocs_serve(
-            config_file=str(project_file()),
-            watch=[str(options.bundles.absolute())],
-            open_in_browser=open_in_browser,
-            dev_addr=address,
-        )
+    """Build into a temporary folder, serve it at ``address`` (host:port), watch the bundles.
+
+    Raises:
+        SiteError: the address can't be used, or there is no folder of bundles.
+    """
+    project = project_file()
+    try:
+        with options_set_to(**plugin_options(options, project)):
+            mkdocs_serve(
+                config_file=str(project), open_in_browser=open_in_browser, dev_addr=address
+            )
+    except OSError as failure:
+        raise SiteError(
+            f"The preview can't run at http://{address}/: {failure.strerror or failure}.",
+            hint="Choose another address with --host and --port.",
+        ) from None

@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import re
+import secrets
 
-_SLOT = re.compile(r"(?:<!--<h1-->)?TOUCHSTONE-SLOT-(TITLE|DESCRIPTION|BODY)")
 
+class Slots:
+    """What stands for title, description, body and file name in a shell page.
 
-def shell_slots() -> tuple[str, str, str]:
-    """Return what stands for title, description and body in a shell page."""
-    # The theme adds a heading of its own to a body in which it finds no "<h1".
-    body = "<!--<h1-->TOUCHSTONE-SLOT-BODY"
-    return "TOUCHSTONE-SLOT-TITLE", "TOUCHSTONE-SLOT-DESCRIPTION", body
+    Every build has its own, so that no title of a bundle, which a shell shows in its navigation,
+    can hold one. None of them is left in a page.
+    """
+
+    def __init__(self) -> None:
+        mark = secrets.token_hex(8)
+        self.title = f"title-{mark}"
+        self.description = f"description-{mark}"
+        # The theme adds a heading of its own to a body in which it finds no "<h1".
+        self.body = f"<!--<h1-->body-{mark}"
+        self.name = f"shell-{mark}"
 
 
 class Shell:
     """A rendered shell, cut at its slots once.
 
     Values are put between the pieces, never searched, so that a value which looks like a slot
-    stays what it is. ``file_name`` is the shell's own name, which links to itself may carry.
+    stays what it is.
     """
 
-    def __init__(self, html: str, file_name: str) -> None:
-        pattern = re.compile(f"{_SLOT.pattern}|{re.escape(file_name)}")
-        self._pieces: list[str] = []
-        self._slots: list[str] = []
-        at = 0
-        for match in pattern.finditer(html):
-            self._pieces.append(html[at : match.start()])
-            self._slots.append(match[1] or "FILE_NAME")
-            at = match.end()
-        self._pieces.append(html[at:])
+    def __init__(self, html: str, slots: Slots) -> None:
+        self._slots = slots
+        names = (slots.title, slots.description, slots.body, slots.name)
+        pattern = re.compile("|".join(map(re.escape, names)))
+        self._pieces = pattern.split(html)
+        self._found = pattern.findall(html)
 
-    def fill(self, *, title: str, description: str, body: str, file_name: str) -> str:
-        """Return a page; all values are HTML already."""
+    def fill(self, *, title: str, description: str, body: str, name: str) -> str:
+        """Return a page; all values are HTML already. ``name`` is its file's, without suffix."""
+        slots = self._slots
         values = {
-            "TITLE": title,
-            "DESCRIPTION": description,
-            "BODY": body,
-            "FILE_NAME": file_name,
+            slots.title: title,
+            slots.description: description,
+            slots.body: body,
+            slots.name: name,
         }
         parts = [self._pieces[0]]
-        for slot, piece in zip(self._slots, self._pieces[1:], strict=True):
+        for slot, piece in zip(self._found, self._pieces[1:], strict=True):
             parts += [values[slot], piece]
         return "".join(parts)
