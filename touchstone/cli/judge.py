@@ -152,7 +152,9 @@ def command(
         return export_requests(path)
     if ingest:
         return ingest_responses(path, files, redo=options["redo"])
-    return judge_with_endpoint(path, _options(judge_name or "", options))
+    code = judge_with_endpoint(path, _options(judge_name or "", options))
+    say(f"Next: touchstone score {path}")
+    return code
 
 
 def _options(judge_name: str, options: dict[str, Any]) -> JudgeOptions:
@@ -202,10 +204,7 @@ def judge_with_endpoint(path: Path, options: JudgeOptions) -> int:
         writer.seal()
         unusable = _unusable(writer.bundle)
     failed = f"; {unusable} verdicts or scores are missing (see raw/ and reasons)"
-    say(
-        f"{path}: judged by {shown(options.spec.name)}{failed if unusable else ''}. "
-        f"Next: touchstone score {path}"
-    )
+    say(f"{path}: judged by {shown(options.spec.name)}{failed if unusable else ''}")
     return 5 if unusable else 0
 
 

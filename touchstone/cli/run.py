@@ -146,7 +146,9 @@ def command(
     _refuse_twins(specs, run_options)
     if run_options.dry_run:
         return _dry_run(suite, specs, output, run_options)
-    return run_suite(suite, specs, output, run_options)
+    code = run_suite(suite, specs, output, run_options)
+    say(f"Next: touchstone judge {output} --judge NAME")
+    return code
 
 
 def _specs(
@@ -265,7 +267,7 @@ def run_suite(
     failed = f", {len(errors)} failed (the same command asks {again} of them again, --redo all)"
     say(
         f"{output}: {asked} asked, {len(bundle.answers)} answers in the bundle"
-        f"{failed if errors else ''}. Next: touchstone judge {output} --judge NAME"
+        f"{failed if errors else ''}"
     )
     return 5 if errors else 0
 
