@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def _wrong_with(page: Structure) -> Iterator[str]:
     levels = [level for level, _ in page.headings]
     if levels[:1] != [1] or levels.count(1) != 1:
         yield f"headings are {levels}"
-    for before, after in zip(levels, levels[1:], strict=False):
+    for before, after in pairwise(levels):
         if after > before + 1:
             yield f"a heading of level {after} follows one of level {before}"
     yield from (f"an empty heading of level {level}" for level, text in page.headings if not text)
