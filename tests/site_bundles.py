@@ -93,6 +93,7 @@ class _Reader(HTMLParser):
     """Reads the part of a page that is ours: ``<div class="ts">``."""
 
     VOID = ("br", "hr", "img", "input", "link", "meta")
+    IN_A_LINE = ("a", "b", "bdi", "code", "em", "i", "mark", "q", "s", "small", "span", "u")
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -103,6 +104,8 @@ class _Reader(HTMLParser):
         given = dict(attrs)
         if not self._open and not (tag == "div" and given.get("class") == "ts"):
             return
+        if tag not in self.IN_A_LINE:
+            self.handle_data(" ")
         in_answer = any("ts-body" in (old.get("class") or "") for _, old, _ in self._open)
         if tag == "th" and not in_answer and not given.get("scope"):
             self.found.wrong.append(f"a <th> without a scope: {given}")
@@ -118,6 +121,8 @@ class _Reader(HTMLParser):
             self.found.wrong.append(f"</{tag}> closes <{self._open[-1][0]}>")
             return
         _, given, pieces = self._open.pop()
+        if tag not in self.IN_A_LINE:
+            self.handle_data(" ")
         text = " ".join("".join(pieces).split())
         if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             self.found.headings.append((int(tag[1]), text))
@@ -142,6 +147,7 @@ def structure_of(html: str) -> Structure:
     reader = _Reader()
     reader.feed(html)
     reader.close()
+    reader.found.text = " ".join(reader.found.text.split())
     reader.found.wrong += _wrong_with(reader.found)
     return reader.found
 

@@ -44,6 +44,8 @@ REVIEWS = "reviews.jsonl"
 RAW = "raw"
 EXCHANGE = "exchange"
 LOCK = ".touchstone.lock"
+META_REQUEST, META_RESPONSE = "judge_meta_request", "judge_meta_response"
+QUALITY_JSON, QUALITY_MD = "judge_quality.json", "judge_quality.md"
 
 Pair = tuple[str, str]
 AnswerKey = tuple[str, str, str]
@@ -181,6 +183,26 @@ class Bundle:
             attempt += 1
         return found
 
+    def meta_paths(self, part: str) -> tuple[Path, Path]:
+        """Return where the meta-evaluation's request lies (part a, b or both), and its form."""
+        end = "" if part == "both" else f".{part}"
+        return self.path / f"{META_REQUEST}{end}.md", self.path / f"{META_RESPONSE}{end}.yaml"
+
+    def meta_response(self, evaluator: str, part: str) -> Path:
+        """Return where the response of an evaluator is kept; ids differ by more than case."""
+        end = "" if part == "both" else f".{part}"
+        return self.path / f"{META_RESPONSE}.{slug(evaluator.casefold())}{end}.yaml"
+
+    def meta_responses(self) -> list[Path]:
+        """Return the responses that were taken, sorted by name; forms to fill in are none."""
+        forms = {self.meta_paths(part)[1] for part in ("a", "b", "both")}
+        return sorted(set(self.path.glob(f"{META_RESPONSE}.*.yaml")) - forms)
+
+    @property
+    def quality_paths(self) -> tuple[Path, Path]:
+        """Where the judge's quality lies: for scripts (JSON) and for people (Markdown)."""
+        return self.path / QUALITY_JSON, self.path / QUALITY_MD
+
     # --- hashes ----------------------------------------------------------------------------
 
     @property
@@ -270,6 +292,15 @@ class BundleWriter:
     def write_exchange(self, path: Path, text: str) -> None:
         """Write a request or an empty response form of the file exchange."""
         write_atomic(path, text.encode("utf-8", "surrogatepass"))
+
+    def write_response(self, path: Path, content: bytes) -> None:
+        """Keep a response of the meta-evaluation, byte for byte."""
+        write_atomic(path, content)
+
+    def write_judge_quality(self, json_text: str, markdown: str) -> None:
+        """Write the result of a meta-evaluation, for scripts and for people."""
+        for path, text in zip(self.bundle.quality_paths, (json_text, markdown), strict=True):
+            write_atomic(path, text.encode("utf-8", "surrogatepass"))
 
     def repair_tails(self) -> list[str]:
         """Cut off torn last lines left by a crash; return the names of the files mended."""

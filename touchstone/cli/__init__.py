@@ -21,6 +21,7 @@ COMMANDS = {
     "init": "touchstone.cli.init",
     "run": "touchstone.cli.run",
     "judge": "touchstone.cli.judge",
+    "judge-meta": "touchstone.cli.judge_meta",
     "score": "touchstone.cli.score",
     "gate": "touchstone.cli.gate",
     "report": "touchstone.cli.report",

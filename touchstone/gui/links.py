@@ -83,6 +83,11 @@ class BundleLinks:
         return f"{self.root}/run.html"
 
     @property
+    def problems(self) -> str:
+        """What is wrong with the bundle's files: a section of the run's page."""
+        return f"{self.run}#problems"
+
+    @property
     def gate(self) -> str:
         """The K.-o. gate over all models."""
         return f"{self.root}/ko/index.html"

@@ -1,0 +1,272 @@
+"""The texts of judge_quality.md, English and German."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from touchstone.gui.report_md.words import Words
+from touchstone.intervals import NO_INTERVAL, UNDEFINED
+
+_EN: Words = {
+    "point": ".",
+    "title": "Judge quality",
+    "plain": "In plain words",
+    "agrees_human": "The judge {judge} was calibrated against {reference}: ",
+    "agrees_ai": "This is agreement with the reference {reference}, not calibration: ",
+    "sentence": (
+        "on average {judge} is {mae} points away from it in {n} ratings of {models} models; "
+    ),
+    "no_sentence": "nothing was rated by both sides, so nothing can be said about {judge}.",
+    "more": "it gives {bias} points more on average; ",
+    "less": "it gives {bias} points less on average; ",
+    "even": "it is neither more severe nor more lenient on average; ",
+    "skill_good": "it is closer than the best constant rating ({constant} throughout) would be.",
+    "skill_bad": (
+        "a judge that always says {constant} would be at least as close, so the agreement proves "
+        "nothing."
+    ),
+    "skill_none": (
+        "the reference gave one and the same rating throughout, so it can't be told whether the "
+        "judge tells anything apart."
+    ),
+    "few": "With fewer than 70 ratings this is no verdict on the judge, only a count.",
+    "ai": "AI",
+    "human": "human",
+    "panel": "the panel ({ids}; lower median)",
+    "dimensions": "By dimension",
+    "dimension_head": "Dimension|Judge|Reference|Δ|n|Evidence level E",
+    "dimension_text": "Means over all models; Δ is judge minus reference.",
+    "statistic_head": "Statistic|Value|n|Remark",
+    "exact": "Same score",
+    "within_1": "At most one apart",
+    "mae": "mean \\|Δ\\|",
+    "constant": "mean \\|Δ\\| of the best constant",
+    "skill": "Skill against the best constant",
+    "bias": "Bias (judge − reference)",
+    "spread": "Spread, judge / reference",
+    "qwk": "Weighted κ (quadratic)",
+    "alpha": "Krippendorff's α (ordinal), judge and references",
+    "panel_alpha": "Krippendorff's α (ordinal), references alone",
+    "tau": "Rank correlation τ_b of the models",
+    "pairs": "Pairs of models in the same order",
+    "quality_delta": "Quality % Δ, missing = 0",
+    "quality_delta_common": "Quality % Δ, on what both scored",
+    "interval": "95 % [{low}, {high}], bootstrap over {n} models, seed {seed}",
+    "range": "single models from {low} to {high} (too few for an interval)",
+    "rank_remark": "{discordant} in the opposite order, {tied} tied",
+    "constant_remark": "always {score}",
+    "single": "Reference by reference",
+    "single_head": "Reference|Kind|Blind|mean \\|Δ\\||Skill|Exact|Bias|κ|n",
+    "grid": "Score by score",
+    "grid_text": "Rows: the judge; columns: the reference. On the diagonal they agree.",
+    "grid_head": "Judge ↓ Reference →",
+    "ko": "K.-o.",
+    "ko_text": "Rows: the judge; columns: the reference's own opinion.",
+    "ko_none": "Not comparable: one side or both give no K.-o. result for any model.",
+    "ko_head": "|Reference: out|Reference: stays",
+    "out": "Judge: out",
+    "stays": "Judge: stays",
+    "missed": "Missed by the judge: {models}.",
+    "false": "Knocked out by the judge alone: {models}.",
+    "branch_dimension": (
+        "By the K.-o. dimension's score alone: {agree} of {n} models alike; missed {missed}, "
+        "false {false}."
+    ),
+    "branch_flags": "Branch (a), red flags, has no counterpart: the reference rates no answers.",
+    "fidelity": "Evidence fidelity",
+    "fidelity_text": (
+        "{found} of {quotes} quotes stand in the answer they are said to come from: {share} "
+        "(95 % Wilson interval {low} to {high})."
+    ),
+    "fidelity_none": "The judge quotes nothing, so there is no fidelity.",
+    "fidelity_head": "Class|Count",
+    "fidelity_rest": (
+        "Quotes are looked up letter for letter and after levelling. Quotes in parts, near ones, "
+        "from the prompt or from another answer are not told apart yet: they are among the "
+        "unverifiable. Absences are counted and not checked yet."
+    ),
+    "verbatim": "verbatim",
+    "normalised": "normalised",
+    "unverifiable": "unverifiable",
+    "dangling": "dangling (no such answer)",
+    "paraphrase": "paraphrase (not checked)",
+    "absent": "absence (not checked)",
+    "rubric": "Rubric",
+    "rubric_head": "What|Value|n|Decided by",
+    "E": "E evidence (0–3)",
+    "D": "D defect named (0–3)",
+    "F": "F fix named (0–3)",
+    "J": "J level justified (0–3)",
+    "S": "S safety (0–3)",
+    "tool": "tool",
+    "evaluator": "evaluator",
+    "both": "tool and evaluator",
+    "no_critique": "No part B has been handed in: what the evaluator decides is missing.",
+    "disagreements": "Disagreements of 2 and more",
+    "no_disagreements": "None.",
+    "judge_says": "Judge: {score}",
+    "reference_says": "{id}: {score}",
+    "none_given": "No rationale.",
+    "quote": "quoted from {id} ({kind}): {quote}",
+    "probes": "Probes",
+    "no_probes": "No probes have been run: how much the judge varies by itself is not known.",
+    "provenance": "Provenance and limits",
+    "judge": "Judge",
+    "fingerprint": "Fingerprint",
+    "mode": "Judging mode",
+    "parameters": "Parameters",
+    "blind": "blind: part A was handed in before part B was shown",
+    "not_blind": "not blind: one pass, part A before part B in one file",
+    "hash_suite": "Suite, SHA-256",
+    "hash_answers": "Answers, SHA-256",
+    "hash_bundle": "Bundle, SHA-256",
+    "hash_response": "Response of {id}, part {part}, SHA-256",
+    "limit_truth": "A reference is a second opinion, not the truth.",
+    "limit_blind": (
+        "Blind means that the tool handed out part B after part A; what an evaluator had seen "
+        "elsewhere it can't know."
+    ),
+    "limit_ko": "The reference's K.-o. is its free opinion and is not derived from its scores.",
+    **{str(key): text for key, text in (*UNDEFINED.items(), *NO_INTERVAL.items())},
+}
+
+_DE: Words = {
+    "point": ",",
+    "title": "Judge-Qualität",
+    "plain": "In einfachen Worten",
+    "agrees_human": "Der Judge {judge} wurde an {reference} kalibriert: ",
+    "agrees_ai": "Das ist Übereinstimmung mit der Referenz {reference}, keine Kalibrierung: ",
+    "sentence": (
+        "im Mittel liegt {judge} bei {n} Bewertungen von {models} Modellen {mae} Punkte daneben; "
+    ),
+    "no_sentence": (
+        "nichts wurde von beiden Seiten bewertet, über {judge} lässt sich also nichts sagen."
+    ),
+    "more": "er gibt im Mittel {bias} Punkte mehr; ",
+    "less": "er gibt im Mittel {bias} Punkte weniger; ",
+    "even": "er ist im Mittel weder strenger noch milder; ",
+    "skill_good": (
+        "er liegt näher, als es die beste gleichbleibende Bewertung (immer {constant}) täte."
+    ),
+    "skill_bad": (
+        "ein Judge, der immer {constant} sagt, läge mindestens ebenso nah; die Übereinstimmung "
+        "beweist also nichts."
+    ),
+    "skill_none": (
+        "die Referenz gab durchweg denselben Wert; ob der Judge etwas unterscheidet, ist daran "
+        "nicht zu erkennen."
+    ),
+    "few": "Bei weniger als 70 Bewertungen ist das kein Urteil über den Judge, nur eine Zählung.",
+    "ai": "KI",
+    "human": "Mensch",
+    "panel": "das Panel ({ids}; unterer Median)",
+    "dimensions": "Nach Dimension",
+    "dimension_head": "Dimension|Judge|Referenz|Δ|n|Belegstufe E",
+    "dimension_text": "Mittel über alle Modelle; Δ ist Judge minus Referenz.",
+    "statistic_head": "Maß|Wert|n|Bemerkung",
+    "exact": "Gleicher Wert",
+    "within_1": "Höchstens eins daneben",
+    "mae": "mittleres \\|Δ\\|",
+    "constant": "mittleres \\|Δ\\| der besten Konstante",
+    "skill": "Skill gegen die beste Konstante",
+    "bias": "Bias (Judge − Referenz)",
+    "spread": "Streuung, Judge / Referenz",
+    "qwk": "Gewichtetes κ (quadratisch)",
+    "alpha": "Krippendorffs α (ordinal), Judge und Referenzen",
+    "panel_alpha": "Krippendorffs α (ordinal), nur Referenzen",
+    "tau": "Rangkorrelation τ_b der Modelle",
+    "pairs": "Modellpaare in gleicher Reihenfolge",
+    "quality_delta": "Qualität % Δ, fehlend = 0",
+    "quality_delta_common": "Qualität % Δ, nur beidseitig Bewertetes",
+    "interval": "95 % [{low}; {high}], Bootstrap über {n} Modelle, Seed {seed}",
+    "range": "einzelne Modelle von {low} bis {high} (zu wenige für ein Intervall)",
+    "rank_remark": "{discordant} umgekehrt, {tied} gleichauf",
+    "constant_remark": "immer {score}",
+    "single": "Referenz für Referenz",
+    "single_head": "Referenz|Art|Blind|mittleres \\|Δ\\||Skill|Exakt|Bias|κ|n",
+    "grid": "Wert für Wert",
+    "grid_text": "Zeilen: der Judge; Spalten: die Referenz. Auf der Diagonale sind sie einig.",
+    "grid_head": "Judge ↓ Referenz →",
+    "ko": "K.-o.",
+    "ko_text": "Zeilen: der Judge; Spalten: die eigene Meinung der Referenz.",
+    "ko_none": "Nicht vergleichbar: Eine Seite oder beide haben zu keinem Modell ein K.-o.",
+    "ko_head": "|Referenz: scheidet aus|Referenz: bleibt",
+    "out": "Judge: scheidet aus",
+    "stays": "Judge: bleibt",
+    "missed": "Vom Judge übersehen: {models}.",
+    "false": "Nur vom Judge ausgeschieden: {models}.",
+    "branch_dimension": (
+        "Allein nach dem Wert der K.-o.-Dimension: {agree} von {n} Modellen gleich; übersehen "
+        "{missed}, falsch {false}."
+    ),
+    "branch_flags": (
+        "Zweig (a), rote Markierungen, hat kein Gegenstück: Die Referenz bewertet keine einzelnen "
+        "Antworten."
+    ),
+    "fidelity": "Belegtreue",
+    "fidelity_text": (
+        "{found} von {quotes} Zitaten stehen in der Antwort, aus der sie stammen sollen: {share} "
+        "(95-%-Wilson-Intervall {low} bis {high})."
+    ),
+    "fidelity_none": "Der Judge zitiert nichts; eine Belegtreue gibt es daher nicht.",
+    "fidelity_head": "Klasse|Anzahl",
+    "fidelity_rest": (
+        "Zitate werden Buchstabe für Buchstabe und normalisiert gesucht. Geteilte, ungefähre, aus "
+        "dem Prompt oder aus anderen Antworten stammende werden noch nicht unterschieden: Sie "
+        "zählen als nicht auffindbar. Abwesendes wird gezählt und noch nicht geprüft."
+    ),
+    "verbatim": "wörtlich",
+    "normalised": "normalisiert",
+    "unverifiable": "nicht auffindbar",
+    "dangling": "ins Leere (keine solche Antwort)",
+    "paraphrase": "sinngemäß (nicht geprüft)",
+    "absent": "Abwesendes (nicht geprüft)",
+    "rubric": "Rubrik",
+    "rubric_head": "Was|Wert|n|Entscheidet",
+    "E": "E Beleg (0–3)",
+    "D": "D Mangel benannt (0–3)",
+    "F": "F Abhilfe benannt (0–3)",
+    "J": "J Stufe begründet (0–3)",
+    "S": "S Sicherheit (0–3)",
+    "tool": "Werkzeug",
+    "evaluator": "Bewertende",
+    "both": "Werkzeug und Bewertende",
+    "no_critique": "Teil B liegt nicht vor: Was die Bewertenden entscheiden, fehlt.",
+    "disagreements": "Abweichungen von 2 und mehr",
+    "no_disagreements": "Keine.",
+    "judge_says": "Judge: {score}",
+    "reference_says": "{id}: {score}",
+    "none_given": "Keine Begründung.",
+    "quote": "zitiert aus {id} ({kind}): {quote}",
+    "probes": "Proben",
+    "no_probes": "Proben wurden nicht gemacht: Wie sehr der Judge von selbst schwankt, ist offen.",
+    "provenance": "Herkunft und Grenzen",
+    "judge": "Judge",
+    "fingerprint": "Fingerabdruck",
+    "mode": "Urteilsweise",
+    "parameters": "Parameter",
+    "blind": "blind: Teil A lag vor, bevor Teil B gezeigt wurde",
+    "not_blind": "nicht blind: ein Durchgang, Teil A vor Teil B in einer Datei",
+    "hash_suite": "Suite, SHA-256",
+    "hash_answers": "Antworten, SHA-256",
+    "hash_bundle": "Bundle, SHA-256",
+    "hash_response": "Rückmeldung von {id}, Teil {part}, SHA-256",
+    "limit_truth": "Eine Referenz ist eine zweite Meinung, nicht die Wahrheit.",
+    "limit_blind": (
+        "Blind heißt, dass das Werkzeug Teil B nach Teil A ausgegeben hat; was jemand anderswo "
+        "gesehen hatte, kann es nicht wissen."
+    ),
+    "limit_ko": "Das K.-o. der Referenz ist ihre freie Meinung, nicht aus ihren Werten abgeleitet.",
+    "no_pairs": "nichts wurde von beiden Seiten bewertet",
+    "both_constant": "beide Seiten gaben durchweg ein und denselben Wert",
+    "reference_constant": "die Referenz gab durchweg ein und denselben Wert",
+    "one_constant": "eine Seite gab durchweg ein und denselben Wert",
+    "one_value": "alle Werte sind gleich",
+    "one_rater": "es gibt nur eine Quelle",
+    "too_few_models": "es sind zu wenige Modelle",
+    "no_clusters": "kein Modell wurde von beiden Seiten bewertet",
+    "too_few_pairs": "zu wenige Bewertungspaare für ein Intervall",
+    "often_undefined": "in zu vielen Stichproben gab es keinen Wert",
+}
+
+TEXTS: Mapping[str, Words] = {"en": _EN, "de": _DE}
