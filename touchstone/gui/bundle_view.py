@@ -11,6 +11,7 @@ from touchstone.bundle import Bundle
 from touchstone.bundle_check import check_bundle
 from touchstone.errors import Problem
 from touchstone.evidence import Mention, find_mentions, locate_quote
+from touchstone.gui.judge_quality import JudgeQualityFiles, judge_quality_of
 from touchstone.gui.links import BundleLinks, Pair
 from touchstone.models import Answer, Dimension, Evidence, ModelEntry, ModelReport, Prompt, Suite
 from touchstone.scorecard import EffectiveFlag, MasterRow, effective_flags, master_rows
@@ -123,6 +124,11 @@ class BundleView:
     def entries(self) -> list[ModelEntry]:
         """The models in the order of the scorecard."""
         return [row.entry for row in self.rows]
+
+    @cached_property
+    def judge_quality(self) -> JudgeQualityFiles | None:
+        """What a meta-evaluation of the judge found, if there was one."""
+        return judge_quality_of(self.bundle)
 
     @cached_property
     def prompt_ids(self) -> list[str]:

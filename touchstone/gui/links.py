@@ -73,6 +73,11 @@ class BundleLinks:
         return {one: _dimension_anchor(one, plain) for one, plain in made.items()}
 
     @property
+    def judge_quality(self) -> str:
+        """How far the judge agrees with a reference; only where that was found out."""
+        return f"{self.root}/judge-quality.html"
+
+    @property
     def scorecard(self) -> str:
         """The scorecard."""
         return f"{self.root}/index.html"

@@ -11,6 +11,7 @@ from typing import Any
 
 from touchstone.gui.bundle_view import BundleView
 from touchstone.gui.index_pages import index_page_data, method_page_data
+from touchstone.gui.judge_quality_pages import judge_quality_page_data
 from touchstone.gui.ko_pages import gate_page_data, ko_page_data
 from touchstone.gui.links import INDEX, METHOD
 from touchstone.gui.loading import Site
@@ -84,6 +85,9 @@ class PageMaker:
                 path = links.knock_out(entry.pair)
                 data = ko_page_data(view, rule, entry.pair, path, words)
                 yield path, "knock_out.html.j2", data
+        if view.judge_quality is not None:
+            data = judge_quality_page_data(view, view.judge_quality, words)
+            yield links.judge_quality, "judge_quality.html.j2", data
         yield links.run, "run.html.j2", run_page_data(view, words)
 
     def _page(self, path: str, template: str, data: dict[str, Any]) -> Page:

@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from touchstone.gui.bundle_view import BundleView, Line
+from touchstone.gui.judge_quality_pages import comparison
 from touchstone.gui.links import relative
 from touchstone.gui.wording import Meta, Wording
 
@@ -163,6 +164,7 @@ def _trust(view: BundleView, words: Wording) -> dict[str, Any]:
         "scores_missing": scores.count(None),
         "scores": len(scores),
         "text": _trust_text(view, words),
+        "is_stale": view.judge_quality is not None and view.judge_quality.is_stale,
     }
 
 
@@ -178,7 +180,12 @@ def _saw_text(saw: set[tuple[int, int]], words: Wording) -> str:
 def _trust_text(view: BundleView, words: Wording) -> str:
     if view.bundle.manifest.judge is None:
         return words.no_judge(view)
-    text = words.say("This judge has not been compared with a reference yet.")
+    found = view.judge_quality
+    text = (
+        words.say("This judge has not been compared with a reference yet.")
+        if found is None
+        else comparison(found, words)
+    )
     if any(row.report and row.report.mode == "map-reduce" for row in view.rows):
         text += " " + words.say(
             "The answers did not fit its context: it noted evidence answer by answer, then judged "

@@ -249,6 +249,8 @@ class Wording:
         tabs.append(("prompts", self._("Prompts"), links.section("prompts")))
         if view.suite.ko_rule is not None:
             tabs.append(("gate", self._("K.-o. gate"), links.gate))
+        if view.judge_quality is not None:
+            tabs.append(("judge-quality", self._("Judge quality"), links.judge_quality))
         return [*tabs, ("run", self._("Run"), links.run)]
 
     def turning(self, pages: Sequence[tuple[str, str]], at: int) -> Turning:
