@@ -184,23 +184,6 @@ def test_a_base_url_adds_a_sitemap_and_a_canonical_link(
     assert 'href="https://example.org/evals/bundles/tiny/prompts/E1.html"' in prompt
 
 
-def test_a_target_that_is_not_ours_is_left_alone(judged: BundleFolder, bundles: Path) -> None:
-    target = bundles.parent / "site"
-    target.mkdir()
-    (target / "thesis.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(SiteError, match="was not made by touchstone"):
-        build(bundles)
-    assert (target / "thesis.txt").read_text(encoding="utf-8") == "years of work"
-
-
-def test_a_foreign_file_in_our_site_stops_the_build(judged: BundleFolder, bundles: Path) -> None:
-    site = build(bundles)
-    (site / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(SiteError, match=r"notes\.txt"):
-        build(bundles)
-    assert (site / "notes.txt").is_file()
-
-
 def test_a_failed_build_leaves_the_old_site(judged: BundleFolder, bundles: Path) -> None:
     site = build(bundles)
     before = read(site, "bundles/tiny/index.html")
@@ -210,31 +193,6 @@ def test_a_failed_build_leaves_the_old_site(judged: BundleFolder, bundles: Path)
     with pytest.raises(SiteError, match="both say that they are bundle 'tiny'"):
         build(bundles)
     assert read(site, "bundles/tiny/index.html") == before
-
-
-@pytest.mark.parametrize("finished", [True, False], ids=["new-is-whole", "new-is-half"])
-def test_a_swap_that_was_cut_off_is_finished(
-    judged: BundleFolder, bundles: Path, finished: bool
-) -> None:
-    site = build(bundles)
-    site.rename(site.with_name("site.old"))
-    half = site.with_name("site.new")
-    half.mkdir()
-    if finished:
-        (half / MANIFEST).write_text('{"files": {}}', encoding="utf-8")
-    assert (build(bundles) / "index.html").is_file()
-    assert not site.with_name("site.old").exists()
-    assert not half.exists()
-
-
-def test_a_missing_folder_of_bundles_is_named(
-    tmp_path: Path, touchstone: Callable[..., Any]
-) -> None:
-    done = touchstone("build-site", "--bundles", tmp_path / "none", "--site-dir", tmp_path / "site")
-    assert done.code == 1
-    assert "There is no folder of bundles" in done.err
-    assert "--bundles DIR" in done.err
-    assert not (tmp_path / "site").exists()
 
 
 def test_the_command_prints_json_alone(

@@ -93,6 +93,20 @@ def test_a_page_is_sound_however_it_is_looked_at(
     assert complaints == []
 
 
+def test_the_checks_see_what_is_wrong(chromium: Browser) -> None:
+    page = chromium.new_page()
+    watch = Watch(page, "http://127.0.0.1")
+    page.set_content(
+        "<html lang=en><title>x</title><div class=md-container><img src=http://x.invalid/a.png>"
+        "<div style='width:9999px'>wide</div></div><script>oops()</script>"
+    )
+    assert overflow_of(page) > 1000
+    assert any(one.startswith("image-alt") for one in barriers_on(page))
+    assert any("left the site" in one for one in watch.complaints)
+    assert any("oops" in one for one in watch.complaints)
+    page.close()
+
+
 def test_the_scheme_follows_the_reader(address: str, chromium: Browser) -> None:
     seen = []
     for scheme in ("light", "dark"):

@@ -12,7 +12,7 @@ from touchstone.cli.common import say
 from touchstone.errors import UsageError
 from touchstone.gui.build import packaged_project
 
-_IGNORE = "site/\nsite.new/\nsite.old/\n.touchstone.lock\n__pycache__/\n"
+_IGNORE = "site/\nsite.new/\nsite.old/\n.site.lock\n.touchstone.lock\n__pycache__/\n"
 
 
 @click.command("init", epilog="Example: touchstone init my-evaluations")

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from touchstone.gui.bundle_view import BundleView, Citation, CitationClass
 from touchstone.gui.links import Pair
+from touchstone.gui.locale import one_line
 from touchstone.gui.safe_html import text_html
 from touchstone.gui.wording import Wording
 
@@ -32,7 +33,7 @@ def citation_html(
     url = view.citation_url(citation)
     kind: CitationClass = "dangling" if url is None else citation.kind
     is_bad = url is None or citation.is_bad
-    inner = Markup("<bdi>{}</bdi>").format(" ".join(label.split()))
+    inner = Markup("<bdi>{}</bdi>").format(one_line(label))
     if kind in ICONS:
         inner += Markup(
             '<i class="ts-i ts-i-c-{}" aria-hidden="true"></i><span class="{}">{}{}</span>'

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cache
-from html import escape
 from importlib import resources
 
 from babel.dates import format_date
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
+from markupsafe import Markup
 
 from touchstone.gui.safe_html import text_html, visible
 from touchstone.models import Text, pick_text
@@ -40,11 +40,11 @@ class Shown(str):
         shown.language = language
         return shown
 
-    def __html__(self) -> str:
-        html = text_html(str(self))
+    def __html__(self) -> Markup:
+        html = Markup(text_html(str(self)))
         if self.language is None or not self.strip():
             return html
-        return f'<span lang="{escape(self.language)}">{html}</span>'
+        return Markup('<span lang="{}">{}</span>').format(self.language, html)
 
 
 class Locale:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import yaml
@@ -89,6 +90,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._site = Site([])
         self._maker = PageMaker(self._site, Locale("en"))
         self._decisions: dict[str, str] = {}
+        self._gen_files: object = None
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether this is a preview, which goes without the security policy."""
@@ -176,6 +178,12 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         for problem in problems:
             log.warning("%s", one_line(str(problem)))
 
+    def on_build_error(self, *, error: Exception) -> None:
+        """Remove the temporary folder of gen-files, which it does itself after a whole build."""
+        folder = getattr(self._gen_files, "_dir", None)
+        if isinstance(folder, TemporaryDirectory):
+            folder.cleanup()
+
     def _stamp(self, site: Path, path: str, view: BundleView) -> None:
         shell_file = site / path
         shell = Shell(shell_file.read_text(encoding="utf-8"), self._slots)
@@ -192,7 +200,8 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             target.write_text(html, encoding="utf-8", newline="\n")
 
     def _load(self, config: MkDocsConfig) -> Site:
-        if "gen-files" not in config.plugins:
+        self._gen_files = config.plugins.get("gen-files")
+        if self._gen_files is None:
             raise SiteError(
                 "mkdocs.yml has no plugin gen-files, which adds the pages of the bundles.",
                 hint="Put it below touchstone: - gen-files: {scripts: [site_src/gen_pages.py]}",

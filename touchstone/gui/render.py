@@ -82,7 +82,7 @@ class Renderer:
 
 def _text(value: str) -> Markup:
     """Return a text with its line breaks; one that knows its language says it."""
-    return Markup(value.__html__() if isinstance(value, Shown) else text_html(value))
+    return value.__html__() if isinstance(value, Shown) else Markup(text_html(value))
 
 
 def _name(value: str) -> Markup:

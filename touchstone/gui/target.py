@@ -16,8 +16,9 @@ from touchstone.files import sha256_of, write_atomic
 
 MANIFEST = "touchstone-manifest.json"
 MANIFEST_FORMAT = 1
-# mkdocs empties the folder it builds into, but leaves hidden files.
-BEGUN = ".touchstone-build"
+MARK = ".touchstone-temporary"
+"""Lies in a folder of ours that is to go away. (mkdocs empties the folder it builds into, but
+leaves hidden files.)"""
 
 
 class Target:
@@ -52,23 +53,23 @@ class Target:
         If anything goes wrong the folder is removed, and the site stays as it was.
 
         Raises:
-            SiteError: the target is not ours, or another build is writing it.
+            SiteError: there are files that are not ours, or another build is writing this site.
         """
         with self._locked():
+            _refuse_foreign_files(self.site)
+            for folder in (self.work, self._old):
+                _refuse_unmarked(folder)
             self._finish_swap()
-            for folder in (self.site, self._old):
-                _refuse_foreign_files(folder)
-            self._refuse_foreign_work()
             try:
                 _remove(self.work)
                 self.work.mkdir()
-                (self.work / BEGUN).touch()
+                (self.work / MARK).touch()
                 yield self.work
                 _write_manifest(self.work)
                 self._swap()
             except BaseException:
-                if self._old.exists() and not self.site.exists():
-                    self._old.rename(self.site)
+                if not self.site.exists() and self._old.exists():
+                    _move(self._old, self.site)
                 _remove(self.work)
                 raise
 
@@ -94,59 +95,62 @@ class Target:
 
     def _finish_swap(self) -> None:
         """Finish a swap that a crash cut off: the new site if it is whole, else the old one."""
-        if self.site.exists() or not self._old.exists():
-            return
-        if (self.work / MANIFEST).is_file():
-            self._move_in()
-        else:
-            self._old.rename(self.site)
-
-    def _refuse_foreign_work(self) -> None:
-        """Raise SiteError if what stands where the new site is made was not left by a build."""
-        ours = (self.work / BEGUN).is_file() or (self.work / MANIFEST).is_file()
-        if not ours:
-            _refuse_foreign_files(self.work)
+        if not self.site.exists() and self._old.exists():
+            is_whole = (self.work / MANIFEST).is_file()
+            _move(self.work if is_whole else self._old, self.site)
 
     def _swap(self) -> None:
         _remove(self._old)
         if self.site.exists():
+            (self.site / MARK).touch()
             self.site.rename(self._old)
-        self._move_in()
+        _move(self.work, self.site)
         _remove(self._old)
 
-    def _move_in(self) -> None:
-        (self.work / BEGUN).unlink(missing_ok=True)
-        self.work.rename(self.site)
+
+def _move(folder: Path, site: Path) -> None:
+    """Put a folder in the site's place, for good."""
+    folder.rename(site)
+    (site / MARK).unlink(missing_ok=True)
 
 
-def _refuse_foreign_files(folder: Path) -> None:
-    if not folder.exists():
+def _refuse_unmarked(folder: Path) -> None:
+    """Raise SiteError if a folder that has to go was not left there by a build."""
+    is_empty = folder.is_dir() and not any(folder.iterdir())
+    if folder.exists() and not is_empty and not (folder / MARK).is_file():
+        raise SiteError(
+            f"{folder} is in the way, and was not made by touchstone; nothing in it was touched.",
+            hint="Move it away, or choose another place with --site-dir.",
+        )
+
+
+def _refuse_foreign_files(site: Path) -> None:
+    """Raise SiteError if there is anything in a site's place that is no site of ours."""
+    if not site.exists():
         return
-    if not folder.is_dir():
-        raise SiteError(f"{folder} is a file, not a folder.", hint="Choose another --site-dir.")
-    present = {
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()
-    }
+    if not site.is_dir():
+        raise SiteError(f"{site} is a file, not a folder.", hint="Choose another --site-dir.")
+    present = {path.relative_to(site).as_posix() for path in site.rglob("*") if not path.is_dir()}
     if not present:
         return
-    ours = _manifest_files(folder)
+    ours = _manifest_files(site)
     if ours is None:
         raise SiteError(
-            f"{folder} is not empty, and was not made by touchstone; nothing in it was touched.",
+            f"{site} is not empty, and was not made by touchstone; nothing in it was touched.",
             hint="Choose another place with --site-dir.",
         )
-    foreign = sorted(present - ours - {MANIFEST})
+    foreign = sorted(present - ours - {MANIFEST, MARK})
     if foreign:
         raise SiteError(
-            f"{folder} holds files that touchstone did not write: {', '.join(foreign[:5])}"
-            f"{' …' if len(foreign) > 5 else ''}; nothing was touched.",
+            f"{site} holds files that touchstone did not write: {', '.join(foreign[:5])}"
+            f"{' …' if len(foreign) > 5 else ''}; nothing in it was touched.",
             hint="Move them away, or choose another place with --site-dir.",
         )
 
 
-def _manifest_files(folder: Path) -> set[str] | None:
+def _manifest_files(site: Path) -> set[str] | None:
     try:
-        data = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        data = json.loads((site / MANIFEST).read_text(encoding="utf-8"))
         return set(data["files"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -154,7 +158,7 @@ def _manifest_files(folder: Path) -> set[str] | None:
 
 def _write_manifest(site: Path) -> None:
     """List every file with its SHA-256: what is ours, and what a signature would cover."""
-    files = sorted(path for path in site.rglob("*") if path.is_file() and path.name != BEGUN)
+    files = sorted(path for path in site.rglob("*") if path.is_file() and path.name != MARK)
     data = {
         "format": MANIFEST_FORMAT,
         "tool": f"touchstone {touchstone.__version__}",
@@ -165,12 +169,12 @@ def _write_manifest(site: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder; what says that it is ours goes last, in case this is cut off."""
+    """Remove a folder; its mark goes last, in case this is cut off."""
     if not folder.exists():
         return
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif path.name not in (MANIFEST, BEGUN):
+        elif path.name != MARK:
             path.unlink()
     shutil.rmtree(folder)
