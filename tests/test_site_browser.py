@@ -56,13 +56,9 @@ def chromium() -> Iterator[Browser]:
 
 
 def overflow_of(page: Page) -> int:
-    """Return by how many pixels what stands below the header is wider than the window."""
-    return int(
-        page.evaluate(
-            "() => document.querySelector('.md-container').scrollWidth"
-            " - document.documentElement.clientWidth"
-        )
-    )
+    """Return by how many pixels the page is wider than the window."""
+    root = "document.documentElement"
+    return int(page.evaluate(f"() => {root}.scrollWidth - {root}.clientWidth"))
 
 
 def barriers_on(page: Page) -> list[str]:
