@@ -11,7 +11,7 @@ import click
 
 from touchstone.bundle import Bundle
 from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
-from touchstone.cli.score import chosen_rows, explain_open, rows_of
+from touchstone.cli.score import MODELS, chosen_rows, explain_open, rows_of
 from touchstone.files import write_atomic
 from touchstone.scorecard import KO_WORDS, MasterRow, ko_remark
 
@@ -20,13 +20,7 @@ FAILED, NOT_ASSESSABLE, LEVEL_MISSED = 3, 4, 6
 
 @click.command("gate", epilog="Example: touchstone gate bundles/office-2026-12 --min-quality 70")
 @click.argument("path", metavar="BUNDLE", type=BUNDLE_PATH)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="NAME[/VARIANT]",
-    help="Only this model, in all its variants or in one. Repeatable.",
-)
+@MODELS
 @click.option(
     "--min-quality",
     type=click.FloatRange(0, 100),

@@ -9,7 +9,7 @@ import click
 
 from touchstone.bundle import Bundle
 from touchstone.cli.common import BUNDLE_PATH, say, shown, stderr_console
-from touchstone.cli.score import chosen_rows, rows_of
+from touchstone.cli.score import MODELS, chosen_rows, rows_of
 from touchstone.files import write_atomic
 from touchstone.gui.report_md import Hashes, ReportData, render_report_md
 from touchstone.scorecard import effective_flags
@@ -30,13 +30,7 @@ from touchstone.scorecard import effective_flags
     type=click.Choice(["en", "de"]),
     help="Language of the report. Default: the suite's, where it is one of these, else English.",
 )
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    metavar="NAME[/VARIANT]",
-    help="Only this model, in all its variants or in one. Repeatable.",
-)
+@MODELS
 @click.option(
     "--no-answers",
     is_flag=True,

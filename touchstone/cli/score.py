@@ -23,6 +23,15 @@ from touchstone.scorecard import (
     scorecard_json,
 )
 
+MODELS = click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME[/VARIANT]",
+    help="Only this model, in all its variants or in one. Repeatable.",
+)
+"""The option that narrows a command to some models; see ``chosen_rows``."""
+
 _KO_STYLE = {"passed": "green", "failed": "bold red", "not_assessable": "yellow", "none": "dim"}
 
 
