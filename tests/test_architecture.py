@@ -22,7 +22,7 @@ OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 LAYERS: list[set[str]] = [
     {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"}
     | {"intervals"},
-    {"models", "yaml_source", "reply_json", "gui.safe_html", "correlation"},
+    {"models", "probe_records", "yaml_source", "reply_json", "gui.safe_html", "correlation"},
     {"suite", "records", "scorecard", "evidence", "agreement", "model_agreement", "quality_judge"}
     | {"judge_prompt", "reply_values", "model_specs"},
     {"bundle", "judge_config", "reply_claims"},
@@ -84,6 +84,7 @@ IMPURE_IMPORTS = {
 IMPURE_CALLS = {"open", "print", "input", "exec", "eval"}
 BUNDLE_FILES = {
     *("bundle.yaml", "answers.jsonl", "verdicts.jsonl", "reports.jsonl", "reviews.jsonl"),
+    "judge_probes.jsonl",
 }
 MAX_LINES, MAX_FUNCTION_LINES, MAX_GEN_PAGES_LINES = 500, 40, 30
 
@@ -207,7 +208,7 @@ def test_pure_modules_do_no_input_or_output(name: str) -> None:
 
 @each_module
 def test_file_names_of_a_bundle_stand_in_one_module(name: str) -> None:
-    if name == "bundle":
+    if unit_of(name) == "bundle":
         return
     found = [
         f"{node.value!s} (line {node.lineno})"
