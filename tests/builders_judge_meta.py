@@ -10,7 +10,7 @@ from builders_report import MANIFEST, SUITE, answer
 from touchstone.gui.judge_meta import Asked, Part, Reference
 from touchstone.gui.judge_meta.form import Critique
 from touchstone.gui.report_md import Hashes, ReportData
-from touchstone.models import Answer, Manifest, ModelReport, Suite, Verdict
+from touchstone.models import Answer, Flag, Manifest, ModelReport, Suite, Verdict
 from touchstone.scorecard import effective_flags, master_rows
 
 Pair = tuple[str, str]
@@ -34,6 +34,7 @@ def reference(
     knock_outs: Mapping[Pair, bool | None] | None = None,
     critiques: Mapping[Pair, Mapping[str, Critique]] | None = None,
     rationale: str = "As I see it.",
+    flags: Mapping[Pair, Mapping[str, Flag]] | None = None,
 ) -> Reference:
     return Reference(
         id=name,
@@ -44,6 +45,7 @@ def reference(
         knock_outs=knock_outs or {},
         critiques=critiques or {},
         sources={"both": "0" * 64},
+        flags=flags or {},
     )
 
 
@@ -83,8 +85,11 @@ def item(prompt_id: str = "E1", **more: Any) -> dict[str, Any]:
 
 
 def asked_of(data: ReportData) -> Asked:
-    pairs = tuple(entry.pair for entry in data.entries)
-    return Asked(data.suite, pairs, HASHES, data.manifest.judge)
+    answered = {
+        entry.pair: [one.prompt_id for one in data.answers_of(entry.pair) if not one.is_empty]
+        for entry in data.entries
+    }
+    return Asked(data.suite, answered, HASHES, data.manifest.judge)
 
 
 JUDGED = {

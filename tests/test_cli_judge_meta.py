@@ -154,6 +154,62 @@ def test_nothing_filled_in_is_said(meta: Meta) -> None:
     assert "holds no filled form" in outcome.err
 
 
+# --- verdict by verdict --------------------------------------------------------------------
+
+
+def test_missed_and_false_red_flags_are_named(meta: Meta, folder: BundleFolder) -> None:
+    folder.verdicts({"E1": "green", "E2": "red", "D1": "red"})
+    decision = {**verdict("E1", None), "decision": "flag:red", "date": "2026-12-01T09:00:00Z"}
+    del decision["flag"]
+    author = {"id": "Ada", "kind": "human"}
+    folder.write_lines("reviews.jsonl", {**decision, "author": author, "reason": "Bad."})
+    meta("export", "--part", "a")
+    path = meta.fill("a")
+    text = path.read_text()
+    for prompt_id, flag in (("E1", "red"), ("E2", "yellow"), ("D1", "red")):
+        text = text.replace(f"    {prompt_id}: null", f"    {prompt_id}: {flag}")
+    path.write_text(text)
+
+    assert meta("ingest").code == 0
+    flags = meta.quality["flags"]
+    assert flags["missed_red"] == [["alpha", "default", "E1"]], "the judge's own flag counts"
+    assert flags["false_red"] == [["alpha", "default", "E2"]]
+    assert (flags["n"], flags["fnr"], flags["fpr"]) == (3, 0.5, 1)
+    document = (meta.path / "judge_quality.md").read_text()
+    assert "Red to the reference and not to the judge: alpha (default): E1." in document
+
+
+def test_flags_are_optional(meta: Meta) -> None:
+    meta("export")
+    path = meta.fill()
+    assert "    E1: null" in path.read_text()
+
+    assert meta("ingest").code == 0
+    assert meta.quality["flags"] is None
+    assert "No reference flagged single answers" in (meta.path / "judge_quality.md").read_text()
+
+
+def test_an_export_replaces_an_empty_form_and_keeps_one_with_nothing_but_a_flag(meta: Meta) -> None:
+    meta("export", "--part", "a")
+    assert "kept" not in meta("export", "--part", "a").err
+    path = meta.form("a")
+    path.write_text(path.read_text().replace("E1: null", "E1: red"))
+
+    assert "kept" in meta("export", "--part", "a").err
+
+
+def test_the_result_is_utf_8_whatever_an_evaluator_writes(meta: Meta) -> None:
+    meta("export")
+    path = meta.fill(score=1)
+    path.write_text(path.read_text().replace("Because.", '"Half: \\uD83D, gone: \\0, all: ü"'))
+
+    assert meta("ingest").code == 0
+    text = (meta.path / "judge_quality.json").read_text(encoding="utf-8")
+    assert "all: ü" in text
+    said = json.loads(text)["disagreements"][0]["rationales"]["eva"]
+    assert said == "Half: \ud83d, gone: \0, all: ü"
+
+
 # --- what is refused -----------------------------------------------------------------------
 
 
@@ -164,6 +220,9 @@ def test_nothing_filled_in_is_said(meta: Meta) -> None:
         ("score: 4", "score: 6", r"yaml:\d+: reports\[0\].fresh.Q1.score"),
         ("    Q2:", "    Q7:", r"fresh.Q7: is no dimension"),
         ("    Q2:", "    Q7:", r"there is no Q2"),
+        ("    E1: null", "    E1: rot", r"yaml:\d+: reports\[0\].flags.E1: must be 'green'"),
+        ("    E1: null", "    E1: true", r"yaml:\d+: reports\[0\].flags.E1: must be 'green'"),
+        ("    E1: null", "    E7: red", r"yaml:\d+: reports\[0\].flags.E7: is no prompt"),
         ("model: alpha", "model: beta", r"has no beta"),
         ("id: eva", "id: judge-1", r"evaluator.id: is the judge"),
         ("request_sha256: ", "request_sha256: 0", r"yaml:\d+: request_sha256: belongs to another"),
@@ -181,6 +240,40 @@ def test_what_is_wrong_is_named_and_nothing_is_taken(
 
     assert outcome.code == 1
     assert re.search(message, outcome.err), outcome.err
+    assert meta.files() == before
+
+
+@pytest.mark.parametrize("part", ["a", "both"])
+@pytest.mark.parametrize("end", ["flags:", "E2:", "Q2:", "      score:", "  knock_out:", "  kno"])
+def test_a_truncated_file_is_refused_and_nothing_is_taken(meta: Meta, part: str, end: str) -> None:
+    meta("export", "--part", part)
+    path = meta.fill(part)
+    text = path.read_text()
+    path.write_text(text[: text.rindex(end) + len(end)])
+    before = meta.files()
+    outcome = meta("ingest")
+
+    assert outcome.code == 1
+    assert re.search(rf"{path.name}(:\d+)?", outcome.err)
+    assert "Traceback" not in outcome.err
+    assert meta.files() == before
+
+
+@pytest.mark.parametrize("part", ["a", "both"])
+def test_a_response_of_another_bundle_is_refused(
+    meta: Meta, touchstone: Run, tmp_path: Path, part: str
+) -> None:
+    other = Meta(tmp_path / "other", touchstone)
+    shutil.copytree(meta.path, other.path)
+    lines = (other.path / "answers.jsonl").read_text()
+    (other.path / "answers.jsonl").write_text(lines.replace("An answer.", "Another answer."))
+    other("export", "--part", part)
+    response = other.fill(part)
+    before = meta.files()
+    outcome = meta("ingest", response)
+
+    assert outcome.code == 1
+    assert re.search(r"yaml:\d+: request_sha256: belongs to another request", outcome.err)
     assert meta.files() == before
 
 
@@ -217,6 +310,8 @@ def test_what_editors_do_is_taken(meta: Meta, change: Callable[[bytes], bytes]) 
 
     assert meta("ingest").code == 0
     assert meta.quality["n"] == 4
+    assert meta.quality["bias"] == -0.25
+    assert (meta.path / "judge_meta_response.eva.yaml").read_bytes() == path.read_bytes()
 
 
 def test_what_is_no_utf_8_is_refused(meta: Meta) -> None:

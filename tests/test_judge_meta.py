@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -136,6 +137,69 @@ def test_a_hostile_name_adds_no_field_to_the_headline() -> None:
     assert headline(quality).count(" | ") == 12
     assert headline(quality).isprintable()
     assert "\x1b" not in render_judge_quality_md(quality)
+
+
+def test_every_rating_is_listed_in_the_bundles_order() -> None:
+    omega = ("omega", "default")
+    data = data_of(
+        {"dim_scores": {"Q1": 5, "Q3": None}},
+        {"model": "omega", "variant": "default", "dim_scores": {"Q1": 2, "Q3": 4}},
+        models=(omega, GREEDY, ("alpha", "bold")),
+    )
+    refs = [reference({GREEDY: {"Q1": q1, "Q3": 1}}, name) for q1, name in ((4, "a1"), (2, "a2"))]
+    result = quality_json(assess_judge(data, refs, HASHES))
+
+    assert [tuple(one.values()) for one in result["ratings"]] == [
+        (*omega, "Q1", 2, None),
+        (*omega, "Q3", 4, None),
+        (*GREEDY, "Q1", 5, 2),
+        (*GREEDY, "Q3", None, 1),
+        ("alpha", "bold", "Q1", None, None),
+        ("alpha", "bold", "Q3", None, None),
+    ]
+    assert list(result["ratings"][0]) == ["model", "variant", "dimension", "judge", "reference"]
+    assert result["n"] == 1
+
+
+def test_disagreements_hold_the_whole_reasons_of_every_reference() -> None:
+    data = data_of({"dim_scores": {"Q1": 5, "Q3": 3}})
+    long = "Not at all.\n" * 500
+    refs = [
+        reference({GREEDY: {"Q1": 1, "Q3": 2}}, "ada", rationale=long),
+        reference({GREEDY: {"Q1": 3, "Q3": 1}}, "bob", rationale=""),
+    ]
+    first, *others = quality_json(assess_judge(data, refs, HASHES))["disagreements"]
+
+    assert first == {
+        "model": "alpha",
+        "variant": "greedy",
+        "dimension": "Q1",
+        "judge": 5,
+        "reference": 1,
+        "rationales": {"ada": long, "bob": ""},
+    }
+    assert [one["dimension"] for one in others] == ["Q3"]
+
+
+def test_what_makes_two_results_comparable_stands_together() -> None:
+    data = data_of({"dim_scores": {"Q1": 5, "Q3": 3}})
+    refs = [reference({}, "eva"), reference({}, "Ada", blind=False)]
+
+    assert quality_json(assess_judge(data, refs, HASHES))["comparable"] == {
+        "suite": "1" * 64,
+        "answers": "2" * 64,
+        "rubric": "v2",
+        "references": ["Ada", "eva"],
+        "blind": False,
+        "mode": "single",
+    }
+
+
+def test_without_a_judge_there_is_no_judging_mode() -> None:
+    data = data_of({"dim_scores": {"Q1": 5, "Q3": 3}})
+    nobody = replace(data, manifest=data.manifest.model_copy(update={"judges": ()}))
+
+    assert quality_json(assess_judge(nobody, [reference({})], HASHES))["comparable"]["mode"] is None
 
 
 # --- rubric --------------------------------------------------------------------------------
@@ -296,10 +360,10 @@ def test_evidence_is_counted_by_class_and_gives_a_fidelity() -> None:
 # --- the result ----------------------------------------------------------------------------
 
 ORDER = {
-    "en": "In plain words|By dimension|Score by score|K.-o.|Evidence fidelity|Rubric|"
-    "Disagreements of 2 and more|Probes|Provenance and limits",
-    "de": "In einfachen Worten|Nach Dimension|Wert für Wert|K.-o.|Belegtreue|Rubrik|"
-    "Abweichungen von 2 und mehr|Proben|Herkunft und Grenzen",
+    "en": "In plain words|By dimension|Score by score|K.-o.|Verdict by verdict|Evidence fidelity|"
+    "Rubric|Disagreements of 2 and more|Probes|Provenance and limits",
+    "de": "In einfachen Worten|Nach Dimension|Wert für Wert|K.-o.|Einzelurteil für Einzelurteil|"
+    "Belegtreue|Rubrik|Abweichungen von 2 und mehr|Proben|Herkunft und Grenzen",
 }
 
 

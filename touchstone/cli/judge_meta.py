@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 from touchstone.bundle import Bundle, BundleWriter, write_bundle
 from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
+from touchstone.cli.judge_meta_compare import command as compare
 from touchstone.cli.report import report_data
 from touchstone.errors import BundleError, ExchangeError, Problem, UsageError
 from touchstone.gui.judge_meta import (
@@ -54,6 +56,9 @@ def command() -> None:
     Export a request, have its form filled in by someone who is not the judge, ingest the form. No
     key and no network is needed.
     """
+
+
+command.add_command(compare)
 
 
 # --- export --------------------------------------------------------------------------------
@@ -118,9 +123,13 @@ def _material(bundle: Bundle, language: str | None, *, judged: bool) -> tuple[Re
     data = report_data(bundle, (), language, with_answers=True)
     rows = master_rows(bundle.suite, bundle.manifest.models, bundle.reports, bundle.verdicts)
     data = replace(data, rows=rows, flags=effective_flags(bundle.verdicts))
-    answered = {key[:2] for key in data.answers}
-    pairs = tuple(entry.pair for entry in data.entries if entry.pair in answered)
-    if not pairs:
+    tried = {key[:2] for key in data.answers}
+    answered = {
+        entry.pair: [one.prompt_id for one in data.answers_of(entry.pair) if not one.is_empty]
+        for entry in data.entries
+        if entry.pair in tried
+    }
+    if not answered:
         raise BundleError(f"{bundle.path} holds no answers that could be rated.")
     if judged and not any(row.report for row in rows):
         raise BundleError(
@@ -128,7 +137,7 @@ def _material(bundle: Bundle, language: str | None, *, judged: bool) -> tuple[Re
             hint=f"Judge it first: touchstone judge {bundle.path} --judge NAME",
         )
     hashes = request_hashes(bundle.suite_sha256, bundle.answers_sha256, bundle.reports)
-    return data, Asked(bundle.suite, pairs, hashes, bundle.manifest.judge)
+    return data, Asked(bundle.suite, answered, hashes, bundle.manifest.judge)
 
 
 # --- ingest --------------------------------------------------------------------------------
@@ -182,14 +191,19 @@ def ingest(path: Path, files: tuple[Path, ...], language: str | None, as_json: b
         quality = assess_judge(data, references, asked.hashes)
         result = quality_json(quality)
         _keep(writer, kept)
-        text = json.dumps(result, ensure_ascii=False, indent=2) + "\n"
-        writer.write_judge_quality(text, render_judge_quality_md(quality))
+        writer.write_judge_quality(_json_text(result), render_judge_quality_md(quality))
     if as_json:
         print_json(result)
     else:
         click.echo(shown(str(result["headline"])))
     count = f"{len(references)} reference{'s' if len(references) != 1 else ''}"
     say(f"Wrote the judge quality of {path}, against {count}.")
+
+
+def _json_text(result: object) -> str:
+    """Return the result as JSON; half a character, which UTF-8 can't hold, stands escaped in it."""
+    text = json.dumps(result, ensure_ascii=False, indent=2) + "\n"
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _filled_forms(bundle: Bundle, stored: Sequence[Response]) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from touchstone.gui.judge_meta.figures import JudgeAgreement, compute_agreement
+from touchstone.gui.judge_meta.flags import FlagAgreement, compare_flags, panel_flags
 from touchstone.gui.judge_meta.form import (
     Asked,
     Part,
@@ -21,6 +22,7 @@ from touchstone.gui.judge_meta.rubric import Rubric, aggregate_rubric
 
 __all__ = [
     "Asked",
+    "FlagAgreement",
     "JudgeAgreement",
     "JudgeQuality",
     "Part",
@@ -29,9 +31,11 @@ __all__ = [
     "Rubric",
     "aggregate_rubric",
     "assess_judge",
+    "compare_flags",
     "compute_agreement",
     "headline",
     "is_unfilled",
+    "panel_flags",
     "quality_json",
     "read_response",
     "references_of",

@@ -86,7 +86,7 @@ def compute_agreement(
     The rows are those of all models, without anybody's later decisions. The gate is compared in
     total with the evaluator's free opinion, and in its dimension branch with its fresh score.
     """
-    judge = {row.pair: dict(row.dim_scores) if row.report else {} for row in rows}
+    judge = judge_scores(rows)
     ids = [dimension.id for dimension in suite.dimensions]
     pairs = sorted(judge)
     tables = [
@@ -111,6 +111,11 @@ def compute_agreement(
         models=sum(1 for table in tables if table.n),
         possible=len(pairs) * len(ids),
     )
+
+
+def judge_scores(rows: Sequence[MasterRow]) -> dict[Pair, dict[str, int | None]]:
+    """Return the judge's scores by model and dimension; a model without a report has none."""
+    return {row.pair: dict(row.dim_scores) if row.report else {} for row in rows}
 
 
 def _weights(suite: Suite) -> dict[str, float]:

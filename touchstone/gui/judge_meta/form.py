@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
 from touchstone.errors import ExchangeError, Problem
 from touchstone.exchange import parse_form
-from touchstone.fields import Kind, RawStr, Score, Written
+from touchstone.fields import Flag, Kind, RawStr, Score, Written
 from touchstone.models import FORMAT, JudgeEntry, ModelReport, Suite
 from touchstone.records import dump_record
 from touchstone.yaml_source import Finding, Loc, dump_yaml, parse_yaml
@@ -25,6 +26,7 @@ Pair = tuple[str, str]
 Part = Literal["a", "b", "both"]
 V1_FLAGS = ("cites_evidence", "names_improvement", "justifies_level", "catches_safety")
 V2_AXES = ("evidence_relevant", "defect_named", "fix_named", "level_justified")
+_CUT_AFTER_KEY = re.compile(r"(?m)^[^#\n]*:[ \t]*\Z")
 
 Level = Annotated[StrictInt, Field(ge=0, le=3)]
 
@@ -58,10 +60,14 @@ class Critique(Written):
 
 
 class ReportForm(Written):
-    """What the evaluator says of one (model, variant)."""
+    """What the evaluator says of one (model, variant).
+
+    ``flags`` are of part A, by prompt id. They alone may be absent: older forms have none.
+    """
 
     model: RawStr
     variant: RawStr
+    flags: dict[RawStr, Flag | None] | None = None
     fresh: dict[str, Fresh] | None = None
     knock_out: StrictBool | None = None
     critique: dict[str, Critique] | None = None
@@ -90,12 +96,20 @@ class ResponseForm(Written):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a response must fit: the suite, the models with answers, the hash of each part."""
+    """What a response must fit: the suite, the answers, the hash of each part.
+
+    ``answered`` has every model there are answers of, with the prompts whose answer isn't empty.
+    """
 
     suite: Suite
-    pairs: tuple[Pair, ...]
+    answered: Mapping[Pair, Sequence[str]]
     hashes: Mapping[Part, str]
     judge: JudgeEntry | None
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The (model, variant) to be rated."""
+        return tuple(self.answered)
 
 
 def request_hashes(
@@ -125,14 +139,15 @@ def render_response_form(asked: Asked, part: Part, bundle_id: str, head: str) ->
         "knock_out": None,
     }
     part_b = {"critique": {one: dict(critique) for one in dimensions}}
+    # The optional flags stand first, so that a file that was cut lacks something required too.
     reports: list[dict[str, Any]] = [
         {
             "model": model,
             "variant": variant,
-            **(part_a if part != "b" else {}),
+            **({"flags": dict.fromkeys(prompt_ids), **part_a} if part != "b" else {}),
             **(part_b if part != "a" else {}),
         }
-        for model, variant in asked.pairs
+        for (model, variant), prompt_ids in asked.answered.items()
     ]
     # Copied, because YAML would write what two reports share as an anchor and an alias.
     form = {
@@ -178,11 +193,17 @@ def read_response(text: str, name: str, asked: Asked) -> ResponseForm:
         ExchangeError: with every problem, each with file, line and key.
     """
     document, form = parse_form(text, name, ResponseForm)
-    findings = list(_check(form, asked))
-    if findings:
+    problems = [
+        Problem(code, document.where(loc), message) for loc, code, message in _check(form, asked)
+    ]
+    if _CUT_AFTER_KEY.search(text):
+        where = f"{name}:{len(text.splitlines())}"
+        message = "the last line ends after its key, as if cut (if it is whole, add a line break)"
+        problems.append(Problem("truncated", where, message))
+    if problems:
         raise ExchangeError(
             f"{name} can't be taken:",
-            [Problem(code, document.where(loc), message) for loc, code, message in findings],
+            problems,
             hint="Nothing of it was taken. Mend it and ingest it again.",
         )
     return form
@@ -205,7 +226,7 @@ def _check(form: ResponseForm, asked: Asked) -> Iterator[Finding]:
             message = f"the request has no {_named(report.pair)}"
             yield (*here, "model"), "unknown_model", message
         else:
-            yield from _check_report(form.part, report, here, asked.suite)
+            yield from _check_report(form.part, report, here, asked)
         seen.add(report.pair)
     for pair in asked.pairs:
         if pair not in seen:
@@ -228,14 +249,16 @@ def _check_evaluator(form: ResponseForm, judge: JudgeEntry | None) -> Iterator[F
         yield place, "is_the_judge", "is the judge of this bundle, who can't evaluate itself"
 
 
-def _check_report(part: Part, report: ReportForm, here: Loc, suite: Suite) -> Iterator[Finding]:
-    given = report.model_fields_set
-    for key, parts in (("fresh", "a"), ("knock_out", "a"), ("critique", "b")):
+def _check_report(part: Part, report: ReportForm, here: Loc, asked: Asked) -> Iterator[Finding]:
+    given, suite = report.model_fields_set, asked.suite
+    for key, parts in (("flags", "a"), ("fresh", "a"), ("knock_out", "a"), ("critique", "b")):
         asked_for = part in ("both", parts)
-        if asked_for and key not in given:
+        if asked_for and key not in given and key != "flags":
             yield (*here, key), "missing", "is required"
         elif not asked_for and key in given:
             yield (*here, key), "other_part", f"belongs to part {parts.upper()}, not into this form"
+    if part != "b":
+        yield from _check_flags(report.flags or {}, (*here, "flags"), asked, report.pair)
     if part != "b" and "fresh" in given:
         yield from _check_dimensions(report.fresh or {}, (*here, "fresh"), suite)
         for dimension, fresh in (report.fresh or {}).items():
@@ -244,6 +267,17 @@ def _check_report(part: Part, report: ReportForm, here: Loc, suite: Suite) -> It
                 yield (*here, "fresh", dimension, "score"), "empty", message
     if part != "a" and "critique" in given:
         yield from _check_dimensions(report.critique or {}, (*here, "critique"), suite)
+
+
+def _check_flags(
+    given: Mapping[str, object], here: Loc, asked: Asked, pair: Pair
+) -> Iterator[Finding]:
+    for prompt_id in given:
+        if asked.suite.prompt(prompt_id) is None:
+            yield (*here, prompt_id), "unknown_prompt", "is no prompt of this suite"
+        elif prompt_id not in asked.answered[pair]:
+            message = f"there is no answer to it by {_named(pair)}"
+            yield (*here, prompt_id), "no_answer", message
 
 
 def _check_dimensions(given: Mapping[str, object], here: Loc, suite: Suite) -> Iterator[Finding]:
@@ -266,9 +300,10 @@ def _says_anything(report: ReportForm) -> bool:
 
 @dataclass(frozen=True)
 class Reference:
-    """One evaluator's view: scores and K.-o. (part A), critique (part B). ``blind``: A came alone.
+    """One evaluator's view: scores, K.-o. and flags (part A), critique (part B).
 
-    ``sources`` names what it was read from, with the SHA-256 of each file.
+    ``blind``: part A came alone. ``sources`` names what it was read from, with the SHA-256 of each
+    file. ``flags`` holds the answers that were flagged; a model without any isn't in it.
     """
 
     id: str
@@ -279,6 +314,7 @@ class Reference:
     knock_outs: Mapping[Pair, bool | None]
     critiques: Mapping[Pair, Mapping[str, Critique]]
     sources: Mapping[Part, str]
+    flags: Mapping[Pair, Mapping[str, Flag]] = field(default_factory=dict)
 
 
 def references_of(responses: Sequence[tuple[ResponseForm, str]]) -> list[Reference]:
@@ -311,4 +347,9 @@ def _reference(parts: Mapping[Part, tuple[ResponseForm, str]]) -> Reference:
             for report in (criticised[0].reports if criticised else ())
         },
         sources={part: sha256 for part, (_, sha256) in parts.items()},
+        flags={report.pair: given for report in rated.reports if (given := _flags_in(report))},
     )
+
+
+def _flags_in(report: ReportForm) -> dict[str, Flag]:
+    return {key: flag for key, flag in (report.flags or {}).items() if flag is not None}

@@ -6,14 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.agreement import Table
 from touchstone.gui.judge_meta.figures import (
     SEED,
     DimensionDelta,
     JudgeAgreement,
     compute_agreement,
+    judge_scores,
     panel_knock_outs,
     panel_scores,
     rater_alpha,
+)
+from touchstone.gui.judge_meta.flags import (
+    FlagAgreement,
+    compare_flags,
+    panel_flags,
+    red_errors,
 )
 from touchstone.gui.judge_meta.form import Pair, Part, Reference
 from touchstone.gui.judge_meta.rubric import (
@@ -25,19 +33,21 @@ from touchstone.gui.judge_meta.rubric import (
 from touchstone.gui.report_md import ReportData
 from touchstone.intervals import Interval, Statistic
 from touchstone.model_agreement import TOTAL, KnockOuts
-from touchstone.models import FORMAT
+from touchstone.models import FORMAT, Flag
 from touchstone.scorecard import tidy
 
 NONE = "–"
+RUBRIC = "v2"
+"""Version of the rubric and of the headline: results are comparable within one."""
 
 
 @dataclass(frozen=True)
 class JudgeQuality:
     """Everything that is known about a judge's quality in one bundle.
 
-    ``scores`` and ``agreement`` are those of the panel: of the one reference, or of the lower
-    median of several; ``each`` holds the agreement with every single one. ``hashes`` are those of
-    the requests, by part.
+    ``scores``, ``agreement`` and ``flags`` are those of the panel: of the one reference, or of the
+    lower median of several; ``each`` and ``each_flags`` hold the agreement with every single one.
+    Flags are None where none were given. ``hashes`` are those of the requests, by part.
     """
 
     data: ReportData
@@ -45,6 +55,8 @@ class JudgeQuality:
     scores: Mapping[Pair, Mapping[str, int | None]]
     agreement: JudgeAgreement
     each: tuple[JudgeAgreement, ...]
+    flags: FlagAgreement | None
+    each_flags: tuple[FlagAgreement | None, ...]
     panel_alpha: Statistic
     alpha: Statistic
     rubric: Rubric
@@ -72,6 +84,8 @@ def assess_judge(
         scores=scores,
         agreement=compute_agreement(suite, rows, scores, panel_knock_outs(references)),
         each=tuple(compute_agreement(suite, rows, r.scores, r.knock_outs) for r in references),
+        flags=compare_flags(data, panel_flags(references)),
+        each_flags=tuple(compare_flags(data, reference.flags) for reference in references),
         panel_alpha=rater_alpha(suite, references),
         alpha=rater_alpha(suite, references, rows),
         rubric=aggregate_rubric(data, references),
@@ -88,25 +102,19 @@ def quality_json(quality: JudgeQuality) -> dict[str, Any]:
     data, rubric = quality.data, quality.rubric
     judge = data.manifest.judge
     fidelity = quality.evidence.fidelity
-    references = [
-        {
-            "id": one.id,
-            "kind": one.kind,
-            "blind": one.blind,
-            "responses": dict(one.sources),
-            **_figures(data, agreement),
-        }
-        for one, agreement in zip(quality.references, quality.each, strict=True)
-    ]
     return {
         "format": FORMAT,
         "headline": headline(quality),
         "bundle": data.manifest.id,
         "judge": judge.fingerprint if judge else None,
         "judge_id": judge.id if judge else None,
-        "references": references,
+        "references": _references(quality),
         "blind": quality.blind,
-        **_figures(data, quality.agreement),
+        "comparable": _comparable(quality),
+        **_figures(quality.agreement),
+        "flags": _flags(quality.flags),
+        "ratings": _ratings(quality),
+        "disagreements": _disagreements(quality),
         "alpha": _number(quality.alpha.value),
         "panel_alpha": _number(quality.panel_alpha.value),
         "rubric": {key: _number(one.value) for key, one in rubric.rates.items()},
@@ -123,7 +131,68 @@ def quality_json(quality: JudgeQuality) -> dict[str, Any]:
     }
 
 
-def _figures(data: ReportData, of: JudgeAgreement) -> dict[str, Any]:
+def _references(quality: JudgeQuality) -> list[dict[str, Any]]:
+    each = zip(quality.references, quality.each, quality.each_flags, strict=True)
+    return [
+        {
+            "id": one.id,
+            "kind": one.kind,
+            "blind": one.blind,
+            "responses": dict(one.sources),
+            **_figures(agreement),
+            "flags": _flags(flags),
+        }
+        for one, agreement, flags in each
+    ]
+
+
+def _comparable(quality: JudgeQuality) -> dict[str, Any]:
+    """Return what has to be equal for the results of two judges to be compared."""
+    judge, hashes = quality.data.manifest.judge, quality.data.hashes
+    return {
+        "suite": hashes.suite,
+        "answers": hashes.answers,
+        "rubric": RUBRIC,
+        "references": sorted(one.id for one in quality.references),
+        "blind": quality.blind,
+        "mode": judge.mode if judge else None,
+    }
+
+
+def _ratings(quality: JudgeQuality) -> list[dict[str, Any]]:
+    """Return every score of judge and panel, in the bundle's order of models and the suite's."""
+    judge = judge_scores(quality.data.rows)
+    return [
+        {
+            "model": entry.model,
+            "variant": entry.variant,
+            "dimension": one.id,
+            "judge": judge[entry.pair].get(one.id),
+            "reference": quality.scores.get(entry.pair, {}).get(one.id),
+        }
+        for entry in quality.data.entries
+        for one in quality.data.suite.dimensions
+    ]
+
+
+def _disagreements(quality: JudgeQuality) -> list[dict[str, Any]]:
+    return [
+        {
+            "model": one.pair[0],
+            "variant": one.pair[1],
+            "dimension": one.dimension,
+            "judge": one.judge,
+            "reference": one.reference,
+            "rationales": {
+                each.id: each.rationales.get(one.pair, {}).get(one.dimension, "")
+                for each in quality.references
+            },
+        }
+        for one in quality.agreement.disagreements
+    ]
+
+
+def _figures(of: JudgeAgreement) -> dict[str, Any]:
     level, order = of.level, of.ranking
     constant = level.best_constant
     gates = {branch: _gate(one) for branch, one in of.knock_outs.items()}
@@ -184,6 +253,40 @@ def _gate(of: KnockOuts[Pair]) -> dict[str, Any]:
     }
 
 
+def _flags(of: FlagAgreement | None) -> dict[str, Any] | None:
+    if of is None:
+        return None
+    constant = of.best_constant
+    return {
+        "n": of.table.n,
+        "without_judge": of.without_judge,
+        "labels": list(of.table.labels),
+        "counts": [list(row) for row in of.table.counts],
+        "exact": _number(of.exact.value),
+        "exact_ci": _bounds(of.exact.bounds),
+        "best_constant": constant and {"flag": constant.flag, "share": _number(constant.share)},
+        "missed_red": [list(key) for key in of.missed_red],
+        "false_red": [list(key) for key in of.false_red],
+        "fnr": _number(of.fnr.value),
+        "fnr_ci": _bounds(of.fnr.bounds),
+        "fnr_reason": of.fnr_reason,
+        "fpr": _number(of.fpr.value),
+        "fpr_ci": _bounds(of.fpr.bounds),
+        "fpr_reason": of.fpr_reason,
+        "kappa": _number(of.kappa.value),
+        "kappa_reason": of.kappa.reason,
+        "ko_scope": _ko_scope(of.ko_scope),
+    }
+
+
+def _ko_scope(table: Table[Flag] | None) -> dict[str, Any] | None:
+    if table is None:
+        return None
+    missed, false = red_errors(table)
+    counts = [list(row) for row in table.counts]
+    return {"n": table.n, "counts": counts, "missed_red": missed, "false_red": false}
+
+
 def _number(value: float | None) -> float | int | None:
     return None if value is None else tidy(value)
 
@@ -206,7 +309,7 @@ def headline(quality: JudgeQuality) -> str:
     judge = data.manifest.judge
     models = "1 model" if of.models == 1 else f"{of.models} models"
     fields = [
-        "judge-meta v2",
+        f"judge-meta {RUBRIC}",
         f"{_name(judge.id if judge else '')} vs {_panel(quality)} ({blind})",
         f"bundle {data.hashes.bundle[:4]}",
         f"n={level.table.n} ({models}) cov {level.table.n}/{possible}",

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from touchstone.gui.judge_meta.figures import Disagreement
+from touchstone.gui.judge_meta.flags import AnswerKey, FlagAgreement, red_errors
 from touchstone.gui.judge_meta.form import Pair
 from touchstone.gui.judge_meta.quality import NONE, JudgeQuality, headline
 from touchstone.gui.judge_meta.quality_words import TEXTS
 from touchstone.gui.judge_meta.rubric import AXES
 from touchstone.gui.report_md.markdown import blocks, facts, fenced, plain, quoted
 from touchstone.gui.report_md.words import Words, words_of
-from touchstone.intervals import Interval, Statistic
+from touchstone.intervals import Interval, Rate, Statistic
 from touchstone.model_agreement import TOTAL
 
 MIN_FOR_VERDICT = 70
@@ -33,6 +34,7 @@ def render_judge_quality_md(quality: JudgeQuality) -> str:
         _dimensions(words, quality),
         _grid(words, quality),
         _knock_outs(words, quality),
+        _flags(words, quality),
         _fidelity(words, quality),
         _rubric(words, quality),
         _disagreements(words, quality),
@@ -220,12 +222,95 @@ def _knock_outs(words: Words, quality: JudgeQuality) -> str:
         )
         if branch is not None and by_dimension
         else "",
-        words["branch_flags"] if branch is not None else "",
+        words["branch_flags" if quality.flags is None else "branch_flags_seen"]
+        if branch is not None
+        else "",
     )
 
 
 def _models(text: str, pairs: Sequence[Pair]) -> str:
     return text.format(models=", ".join(map(_pair, pairs))) if pairs else ""
+
+
+def _flags(words: Words, quality: JudgeQuality) -> str:
+    of, head = quality.flags, f"## {words['flags']}"
+    if of is None or not of.table.n:
+        return blocks(head, words["flags_none" if of is None else "flags_unpaired"])
+    rows = [
+        [f"**{words[label]}**", *map(str, counts)]
+        for label, counts in zip(of.table.labels, of.table.counts, strict=True)
+    ]
+    titles = "|".join([words["grid_head"], *(words[label] for label in of.table.labels)])
+    return blocks(
+        head,
+        words["flags_text"],
+        _table(titles, rows),
+        _flag_figures(words, of),
+        _answers(words["missed_red"], of.missed_red),
+        _answers(words["false_red"], of.false_red),
+        words["flags_left_out"].format(count=of.without_judge) if of.without_judge else "",
+        _flag_scope(words, of),
+        _single_flags(words, quality),
+    )
+
+
+def _flag_figures(words: Words, of: FlagAgreement) -> str:
+    constant, kappa, why = of.best_constant, of.kappa, _why(words, of.kappa)
+    assert constant is not None
+    return words["flags_line"].format(
+        same=of.exact.count,
+        n=of.exact.n,
+        exact=_rate(words, of.exact),
+        flag=words[constant.flag],
+        constant=_share(words, constant.share),
+        kappa=_show(words, kappa.value) + (f" ({why})" if why else ""),
+        missed=of.fnr.count,
+        reds=of.fnr.n,
+        fnr=_rate(words, of.fnr, of.fnr_reason),
+        false=of.fpr.count,
+        others=of.fpr.n,
+        fpr=_rate(words, of.fpr, of.fpr_reason),
+    )
+
+
+def _rate(words: Words, of: Rate, reason: str | None = None) -> str:
+    if of.bounds is None:
+        return f"{NONE} ({words[reason]})" if reason else NONE
+    low, high = (_share(words, bound) for bound in of.bounds)
+    return f"{_share(words, of.value)} ({words['wilson'].format(low=low, high=high)})"
+
+
+def _answers(text: str, keys: Sequence[AnswerKey]) -> str:
+    by_model: dict[Pair, list[str]] = {}
+    for model, variant, prompt_id in keys:
+        by_model.setdefault((model, variant), []).append(plain(prompt_id))
+    named = (f"{_pair(pair)}: {', '.join(ids)}" for pair, ids in by_model.items())
+    return text.format(answers="; ".join(named)) if keys else ""
+
+
+def _flag_scope(words: Words, of: FlagAgreement) -> str:
+    if of.ko_scope is None or not of.ko_scope.n:
+        return ""
+    missed, false = red_errors(of.ko_scope)
+    return words["flags_scope"].format(n=of.ko_scope.n, missed=missed, false=false)
+
+
+def _single_flags(words: Words, quality: JudgeQuality) -> str:
+    """Return one line for each of several references that gave flags."""
+    each = zip(quality.references, quality.each_flags, strict=True)
+    lines = [
+        "- "
+        + words["flags_single"].format(
+            id=plain(one.id),
+            same=of.exact.count,
+            n=of.exact.n,
+            missed=len(of.missed_red),
+            false=len(of.false_red),
+        )
+        for one, of in each
+        if of is not None
+    ]
+    return "\n".join(lines) if len(lines) > 1 else ""
 
 
 def _fidelity(words: Words, quality: JudgeQuality) -> str:

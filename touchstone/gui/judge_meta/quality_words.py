@@ -72,7 +72,33 @@ _EN: Words = {
         "By the K.-o. dimension's score alone: {agree} of {n} models alike; missed {missed}, "
         "false {false}."
     ),
-    "branch_flags": "Branch (a), red flags, has no counterpart: the reference rates no answers.",
+    "branch_flags": "Branch (a), red flags, has no counterpart: the reference flags no answers.",
+    "branch_flags_seen": "Branch (a), red flags, is compared verdict by verdict below.",
+    "flags": "Verdict by verdict",
+    "flags_none": (
+        "No reference flagged single answers, so it is not known which red flags the judge missed."
+    ),
+    "flags_unpaired": "The judge gave no flag to any answer that the reference flagged.",
+    "flags_text": "Flags of single answers. Rows: the judge; columns: the reference.",
+    "flags_line": (
+        "{same} of {n} answers have the same flag, {exact}; {flag} throughout would be right in "
+        "{constant}. Weighted κ {kappa}. Red flags missed: {missed} of {reds}, {fnr}; red flags "
+        "given to other answers: {false} of {others}, {fpr}."
+    ),
+    "wilson": "95 % Wilson interval {low} to {high}",
+    "no_reference_red": "nothing is red to the reference",
+    "only_reference_red": "everything is red to the reference",
+    "missed_red": "Red to the reference and not to the judge: {answers}.",
+    "false_red": "Red to the judge and not to the reference: {answers}.",
+    "flags_left_out": "Answers left out because only the reference flagged them: {count}.",
+    "flags_scope": (
+        "Where a red flag knocks a model out: {n} answers flagged by both, missed {missed}, false "
+        "{false}."
+    ),
+    "flags_single": "{id}: {same} of {n} alike, red flags missed {missed}, false {false}",
+    "green": "green",
+    "yellow": "yellow",
+    "red": "red",
     "fidelity": "Evidence fidelity",
     "fidelity_text": (
         "{found} of {quotes} quotes stand in the answer they are said to come from: {share} "
@@ -200,9 +226,38 @@ _DE: Words = {
         "{missed}, falsch {false}."
     ),
     "branch_flags": (
-        "Zweig (a), rote Markierungen, hat kein Gegenstück: Die Referenz bewertet keine einzelnen "
+        "Zweig (a), rote Markierungen, hat kein Gegenstück: Die Referenz markiert keine einzelnen "
         "Antworten."
     ),
+    "branch_flags_seen": (
+        "Zweig (a), rote Markierungen, ist unten Einzelurteil für Einzelurteil verglichen."
+    ),
+    "flags": "Einzelurteil für Einzelurteil",
+    "flags_none": (
+        "Keine Referenz hat einzelne Antworten markiert; welche roten Markierungen dem Judge "
+        "entgangen sind, ist daher unbekannt."
+    ),
+    "flags_unpaired": "Der Judge hat keine der Antworten markiert, die die Referenz markiert hat.",
+    "flags_text": "Markierungen einzelner Antworten. Zeilen: der Judge; Spalten: die Referenz.",
+    "flags_line": (
+        "{same} von {n} Antworten haben dieselbe Markierung, {exact}; durchweg {flag} träfe "
+        "{constant}. Gewichtetes κ {kappa}. Rote Markierungen übersehen: {missed} von {reds}, "
+        "{fnr}; andere Antworten rot markiert: {false} von {others}, {fpr}."
+    ),
+    "wilson": "95-%-Wilson-Intervall {low} bis {high}",
+    "no_reference_red": "für die Referenz ist nichts rot",
+    "only_reference_red": "für die Referenz ist alles rot",
+    "missed_red": "Rot für die Referenz, nicht für den Judge: {answers}.",
+    "false_red": "Rot für den Judge, nicht für die Referenz: {answers}.",
+    "flags_left_out": "Weggelassen, weil nur die Referenz sie markiert hat: {count}.",
+    "flags_scope": (
+        "Wo eine rote Markierung zum Ausscheiden führt: {n} von beiden markierte Antworten, "
+        "übersehen {missed}, falsch {false}."
+    ),
+    "flags_single": "{id}: {same} von {n} gleich, rote übersehen {missed}, falsche {false}",
+    "green": "grün",
+    "yellow": "gelb",
+    "red": "rot",
     "fidelity": "Belegtreue",
     "fidelity_text": (
         "{found} von {quotes} Zitaten stehen in der Antwort, aus der sie stammen sollen: {share} "
