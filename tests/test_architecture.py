@@ -14,6 +14,7 @@ PACKAGE = ROOT / "touchstone"
 GEN_PAGES = ROOT / "site_src" / "gen_pages.py"
 REPLIES = {"reply_syntax", "reply_json", "reply_values", "reply_claims", "judge_reply"}
 JUDGING = {"judge", "judge_config", "judge_prompt", "exchange"} | REPLIES
+JUDGING |= {"judge_probe", "probes", "probe_texts"}
 TOTALS = {"scorecard", "bundle", "bundle_check", "gui.report_md", "importers", "exporters"}
 OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 
@@ -21,15 +22,15 @@ OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 # module or package; gui is split, and what is not named of it here is the unit "site".
 LAYERS: list[set[str]] = [
     {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"}
-    | {"intervals"},
+    | {"intervals", "json_text"},
     {"models", "probe_records", "yaml_source", "reply_json", "gui.safe_html", "correlation"},
     {"suite", "records", "scorecard", "evidence", "agreement", "model_agreement", "quality_judge"}
-    | {"judge_prompt", "reply_values", "model_specs"},
-    {"bundle", "judge_config", "reply_claims"},
-    {"bundle_check", "judge_reply", "exchange", "memory_store"}
-    | {"endpoints", "importers", "gui.report_md", "gui.links"},
+    | {"judge_prompt", "reply_values", "model_specs", "probe_texts"},
+    {"bundle", "judge_config", "reply_claims", "probes", "probe_summary"},
+    {"bundle_check", "bundle_scores", "judge_reply", "exchange", "memory_store"}
+    | {"endpoints", "importers", "gui.report_md", "gui.links", "gui.permalinks"},
     {"run", "judge", "exporters", "gui.judge_meta"},
-    {"site"},
+    {"site", "judge_probe"},
     {"cli"},
     {"__main__"},
 ]
@@ -66,7 +67,8 @@ CONFINED: Mapping[str, set[str]] = {
 # These give the same for the same arguments, and touch nothing.
 PURE = {"errors", "fields", "models", "slugs", "scorecard", "evidence", "agreement"} | {
     *("quality_judge", "judge_prompt", "judge_config", "exchange", "gui.report_md"),
-    *("gui.judge_meta", "gui.links", "gui.quote_marks", "gui.safe_html"),
+    *("gui.judge_meta", "gui.links", "gui.permalinks", "gui.quote_marks", "gui.safe_html"),
+    *("probes", "probe_texts", "probe_summary", "probe_records"),
     *REPLIES,
 }
 IMPURE_IMPORTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from conftest import MANIFEST_YAML, SUITE_YAML, BundleFolder, answer, review, ve
 from touchstone.bundle import find_bundles, write_bundle
 from touchstone.bundle_check import Findings, check_bundle
 from touchstone.errors import BundleError, SuiteError
+from touchstone.slugs import slug
 
 Change = Callable[[BundleFolder], Any]
 BUNDLES = find_bundles(Path(__file__).parents[1] / "bundles")
@@ -263,6 +265,122 @@ def test_a_citation_of_an_answer_that_is_not_there_is_a_note(folder: BundleFolde
             "Q1 cites 'E9', which alpha (default) did not answer",
         )
     ]
+
+
+def cites(*items: dict[str, Any]) -> dict[str, Any]:
+    return {"evidence": {"Q1": list(items)}}
+
+
+@pytest.mark.parametrize(
+    ("items", "found"),
+    [
+        ([{"prompt_id": "E1", "quote": "An answer."}], None),
+        ([{"prompt_id": "E1", "quote": "an  ANSWER"}], None),
+        ([{"prompt_id": "E1", "kind": "paraphrase", "quote": "not there"}], None),
+        ([{"prompt_id": "E1", "quote": ""}], None),
+        (
+            [{"prompt_id": "E1", "quote": "not there"}, {"prompt_id": "E2", "quote": "An answer"}],
+            "1 of 2 quotes do not stand in the answers of alpha (default): Q1 at 'E1'",
+        ),
+        (
+            [{"prompt_id": "D1", "quote": f"not there {number}"} for number in range(7)],
+            "7 of 7 quotes do not stand in the answers of alpha (default): "
+            + ", ".join(["Q1 at 'D1'"] * 5)
+            + " and 2 more",
+        ),
+    ],
+)
+def test_quotes_that_stand_nowhere_are_a_note_of_their_report(
+    folder: BundleFolder, items: list[dict[str, Any]], found: str | None
+) -> None:
+    whole(folder)
+    folder.report({"Q1": 4}, **cites(*items))
+    with write_bundle(folder.path) as writer:
+        writer.seal()
+
+    expected = [("unverifiable_quote", "reports.jsonl:1", found)] if found else []
+    assert notes(folder) == expected
+    assert check_bundle(folder.path).checked["citations"] == len(items)
+
+
+def test_judge_quality_is_stale_once_the_bundle_has_changed(folder: BundleFolder) -> None:
+    whole(folder)
+    quality = {"format": 1, "hashes": {"bundle": folder.open().sha256}}
+    folder.write("judge_quality.json", json.dumps(quality))
+    assert notes(folder) == []
+
+    folder.write_lines("reviews.jsonl", review("E1", "flag:red"))
+    assert notes(folder) == []
+
+    folder.verdicts({"E1": "red", "E2": "yellow", "D1": "green"})
+    with write_bundle(folder.path) as writer:
+        writer.seal()
+    ((code, where, _),) = notes(folder)
+    assert (code, where) == ("stale_judge_quality", "judge_quality.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ("{}", "stale_judge_quality"),
+        ('{"hashes": {"bundle": null}}', "stale_judge_quality"),
+        ('{"hashes": ["bundle"]}', "stale_judge_quality"),
+        ("[]", "unreadable_judge_quality"),
+        ("{", "unreadable_judge_quality"),
+        ("[" * 100_000, "unreadable_judge_quality"),
+        ('{"a": "' + "x" * 5_000_000 + '"}', "unreadable_judge_quality"),
+        (b"\xff", "unreadable_judge_quality"),
+    ],
+    ids=["empty", "null", "list of hashes", "list", "cut off", "deep", "huge", "no text"],
+)
+def test_judge_quality_that_names_no_bundle_or_is_no_result_is_a_note(
+    folder: BundleFolder, content: str | bytes, code: str
+) -> None:
+    whole(folder)
+    folder.write("judge_quality.json", content)
+
+    assert [(found, where) for found, where, _ in notes(folder)] == [(code, "judge_quality.json")]
+
+
+PROBE = {
+    "probe": "repeat",
+    "model": "alpha",
+    "variant": "default",
+    "dimension": "Q1",
+    "score": 4,
+    "judge": "f1",
+    "basis": SHA,
+}
+
+
+def test_what_probes_saw_must_be_readable(folder: BundleFolder) -> None:
+    whole(folder)
+    folder.write_lines("judge_probes.jsonl", PROBE, {**PROBE, "run": 2})
+    assert check_bundle(folder.path) == Findings((), ())
+
+    folder.write_lines("judge_probes.jsonl", PROBE, {**PROBE, "score": 6}, PROBE)
+    add_line("judge_probes.jsonl", "nonsense\n")(folder)
+    assert problems(check_bundle(folder.path)) == [
+        ("less_than_equal", "judge_probes.jsonl:2"),
+        ("duplicate_record", "judge_probes.jsonl:3"),
+        ("bad_json", "judge_probes.jsonl:4"),
+    ]
+
+
+def test_a_check_counts_what_it_looked_at(folder: BundleFolder) -> None:
+    whole(folder)
+    assert check_bundle(folder.path).checked == {
+        "answers": 3,
+        "verdicts": 3,
+        "reports": 1,
+        "citations": 0,
+    }
+
+
+def test_a_folder_may_be_called_by_the_slug_of_its_bundle(tmp_path: Path) -> None:
+    folder = BundleFolder(tmp_path / slug("Büro 1"))
+    folder.write("bundle.yaml", MANIFEST_YAML.replace("id: tiny", "id: Büro 1"))
+    assert problems(check_bundle(folder.path)) == []
 
 
 def test_ids_that_differ_only_in_case_are_notes(folder: BundleFolder) -> None:

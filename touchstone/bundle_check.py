@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from touchstone.bundle import ANSWERS, MANIFEST, REPORTS, REVIEWS, SUITE, VERDICTS, Bundle
+from touchstone.bundle.archive import unpack_bundle
 from touchstone.errors import Problem
-from touchstone.slugs import case_collisions
+from touchstone.evidence import locate_quote
+from touchstone.models import Evidence, ModelReport
+from touchstone.slugs import case_collisions, slug
+
+MOST_QUALITY_BYTES = 5_000_000
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a check found: ``problems`` make it fail, ``notes`` are worth knowing."""
+    """What a check found: ``problems`` make it fail, ``notes`` are worth knowing.
+
+    ``checked`` counts what was looked at, by its name.
+    """
 
     problems: tuple[Problem, ...]
     notes: tuple[Problem, ...] = ()
+    checked: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -30,7 +42,27 @@ def check_bundle(path: Path) -> Findings:
     Raises:
         InputError: it can't be opened at all (bundle.yaml or suite.yaml is missing or wrong).
     """
-    bundle = Bundle.open(path)
+    return check_open_bundle(Bundle.open(path))
+
+
+def check_archive(path: Path) -> Findings:
+    """Check the bundle in a ZIP file, which is unpacked for that into a temporary folder.
+
+    Raises:
+        InputError: the archive is not safe to unpack, or the bundle in it can't be opened.
+    """
+    with tempfile.TemporaryDirectory(prefix="touchstone-") as folder:
+        unpacked = unpack_bundle(path, Path(folder))
+        findings = check_bundle(unpacked.folder)
+    foreign = [
+        Problem("foreign_file", path.name, f"holds {name}, which belongs to no bundle")
+        for name in unpacked.foreign
+    ]
+    return Findings(findings.problems, (*findings.notes, *foreign), findings.checked)
+
+
+def check_open_bundle(bundle: Bundle) -> Findings:
+    """Check everything about a bundle that can be derived from it again."""
     problems = [
         *_manifest_problems(bundle),
         *_seal_problems(bundle),
@@ -38,18 +70,29 @@ def check_bundle(path: Path) -> Findings:
         *bundle.verdicts.problems,
         *bundle.reports.problems,
         *bundle.review_file.problems,
+        *bundle.observations.problems,
         *_answer_problems(bundle),
         *_verdict_problems(bundle),
         *_report_problems(bundle),
         *_review_problems(bundle),
     ]
-    return Findings(tuple(problems), tuple(_notes(bundle)))
+    return Findings(tuple(problems), tuple(_notes(bundle)), _counts(bundle))
+
+
+def _counts(bundle: Bundle) -> dict[str, int]:
+    return {
+        "answers": len(bundle.answers),
+        "verdicts": len(bundle.verdicts),
+        "reports": len(bundle.reports),
+        "citations": sum(1 for report in bundle.reports for _ in _cited(report)),
+    }
 
 
 def _manifest_problems(bundle: Bundle) -> Iterator[Problem]:
     manifest = bundle.manifest
-    if manifest.id != bundle.path.resolve().name:
-        message = f"id is {manifest.id!r}, the folder is called {bundle.path.resolve().name!r}"
+    folder = bundle.path.resolve().name
+    if folder not in (manifest.id, slug(manifest.id)):  # an archive's folder is called by the slug
+        message = f"id is {manifest.id!r}, the folder is called {folder!r}"
         yield Problem("id_mismatch", MANIFEST, message)
     if manifest.suite.id != bundle.suite.id:
         message = f"names suite {manifest.suite.id!r}, {SUITE} is {bundle.suite.id!r}"
@@ -134,16 +177,55 @@ def _report_problems(bundle: Bundle) -> Iterator[Problem]:
             yield Problem("other_judge", where, f"is by judge {report.judge}, not by the bundle's")
 
 
-def _dangling_citations(bundle: Bundle) -> Iterator[Problem]:
+def _cited(report: ModelReport) -> Iterator[tuple[str, Evidence]]:
+    """Yield each item of evidence with its dimension."""
+    for dimension, items in report.evidence.items():
+        for item in items:
+            yield dimension, item
+
+
+def _citation_notes(bundle: Bundle) -> Iterator[Problem]:
+    """Yield each citation of nothing, and for each report how many quotes are none."""
     for report in bundle.reports:
-        pair = report.pair
-        where = f"{REPORTS}:{bundle.reports.line(pair)}"
-        for dimension, item in ((d, item) for d in report.evidence for item in report.evidence[d]):
-            if (*pair, item.prompt_id) not in bundle.answers:
-                message = (
-                    f"{dimension} cites {item.prompt_id!r}, which {_name(pair)} did not answer"
-                )
+        where = f"{REPORTS}:{bundle.reports.line(report.pair)}"
+        quotes, in_vain = 0, []
+        for dimension, item in _cited(report):
+            answer = bundle.answers.get((*report.pair, item.prompt_id))
+            if answer is None:
+                by = f"which {_name(report.pair)} did not answer"
+                message = f"{dimension} cites {item.prompt_id!r}, {by}"
                 yield Problem("dangling_citation", where, message)
+            elif item.kind == "quote" and item.quote.strip():
+                quotes += 1
+                if locate_quote(item.quote, answer.text).kind == "unverifiable":
+                    in_vain.append(f"{dimension} at {item.prompt_id!r}")
+        if in_vain:
+            more = f" and {len(in_vain) - MOST_NAMED} more" if len(in_vain) > MOST_NAMED else ""
+            message = (
+                f"{len(in_vain)} of {quotes} quotes do not stand in the answers of "
+                f"{_name(report.pair)}: {', '.join(in_vain[:MOST_NAMED])}{more}"
+            )
+            yield Problem("unverifiable_quote", where, message)
+
+
+def _judge_quality_notes(bundle: Bundle) -> Iterator[Problem]:
+    path, _ = bundle.quality_paths
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MOST_QUALITY_BYTES + 1)
+        figures = json.loads(content) if len(content) <= MOST_QUALITY_BYTES else None
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, RecursionError):
+        figures = None
+    if not isinstance(figures, dict):
+        yield Problem("unreadable_judge_quality", path.name, "can't be read, so it is not shown")
+        return
+    hashes = figures.get("hashes")
+    about = hashes.get("bundle") if isinstance(hashes, dict) else None
+    if about != bundle.sha256:
+        message = "is about another state of the bundle: the judge was measured before it changed"
+        yield Problem("stale_judge_quality", path.name, message)
 
 
 def _review_problems(bundle: Bundle) -> Iterator[Problem]:
@@ -163,7 +245,8 @@ def _notes(bundle: Bundle) -> Iterator[Problem]:
         names = ", ".join(group)
         yield Problem("case_collision", MANIFEST, f"models differ only in case: {names}")
     # The judge's mistake, not the bundle's: the site shows it as what it is.
-    yield from _dangling_citations(bundle)
+    yield from _citation_notes(bundle)
+    yield from _judge_quality_notes(bundle)
     missing = _unanswered(bundle)
     if missing:
         yield Problem("incomplete", ANSWERS, f"{missing} prompts were not asked or not answered")

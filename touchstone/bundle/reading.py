@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from functools import cached_property
 from pathlib import Path
 
@@ -40,6 +41,14 @@ LOCK = ".touchstone.lock"
 META_REQUEST, META_RESPONSE = "judge_meta_request", "judge_meta_response"
 QUALITY_JSON, QUALITY_MD = "judge_quality.json", "judge_quality.md"
 
+_SINGLE = {MANIFEST, SUITE, ANSWERS, VERDICTS, REPORTS, REVIEWS, PROBES, QUALITY_JSON, QUALITY_MD}
+_SLUGS = r"(?:\.[A-Za-z0-9._-]+)?"
+_NUMEROUS = re.compile(
+    rf"{META_REQUEST}{_SLUGS}\.md|{META_RESPONSE}{_SLUGS}\.yaml"
+    rf"|{EXCHANGE}/judge_request{_SLUGS}\.md|{EXCHANGE}/judge_response{_SLUGS}\.yaml"
+    rf"|{RAW}/[A-Za-z0-9][A-Za-z0-9._-]*\.txt"
+)
+
 Pair = tuple[str, str]
 AnswerKey = tuple[str, str, str]
 
@@ -47,6 +56,11 @@ AnswerKey = tuple[str, str, str]
 def is_bundle(path: Path) -> bool:
     """Say whether a folder holds a bundle."""
     return (path / MANIFEST).is_file()
+
+
+def is_bundle_file(name: str) -> bool:
+    """Say whether a file belongs to a bundle, by its name from the bundle's folder (with ``/``)."""
+    return name in _SINGLE or _NUMEROUS.fullmatch(name) is not None
 
 
 def find_bundles(folder: Path) -> list[Path]:
@@ -235,6 +249,22 @@ class Bundle:
         """Return the SHA-256 of every sealed kind of file that exists."""
         names = (SUITE, ANSWERS, VERDICTS, REPORTS)
         return {name: sha256_of(self.path / name) for name in names if (self.path / name).is_file()}
+
+    def files(self) -> list[str]:
+        """Return the names of all files that belong to the bundle, from its folder, sorted.
+
+        Locks, temporary files, links and whatever else lies there do not.
+        """
+        folders = [("", self.path), *((f"{one}/", self.path / one) for one in (RAW, EXCHANGE))]
+        return sorted(
+            f"{prefix}{entry.name}"
+            for prefix, folder in folders
+            if folder.is_dir() and not (prefix and folder.is_symlink())
+            for entry in folder.iterdir()
+            if is_bundle_file(f"{prefix}{entry.name}")
+            and entry.is_file()
+            and not entry.is_symlink()
+        )
 
 
 def _read_manifest(path: Path) -> Manifest:

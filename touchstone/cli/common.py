@@ -28,6 +28,7 @@ from rich.progress import (
 from touchstone.endpoints import Endpoint, EndpointConfig, OpenAICompatEndpoint
 from touchstone.endpoints.local import open_local
 from touchstone.errors import EndpointError, UsageError
+from touchstone.json_text import json_text
 from touchstone.model_specs import RESERVED_PARAMETERS, ModelSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -268,12 +269,7 @@ def say(message: str) -> None:
 
 def print_json(value: object) -> None:
     """Print the result a script reads (stdout); strings no UTF-8 can hold are escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = json.dumps(value, ensure_ascii=True, indent=2)
-    click.echo(text)
+    click.echo(json_text(value))
 
 
 def shown(text: str) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from touchstone.bundle import Bundle
+from touchstone.bundle_scores import rows_of_bundle, scorecard_of_bundle
 from touchstone.cli.common import BUNDLE_PATH, print_json, say, shown
 from touchstone.errors import UsageError
 from touchstone.models import Suite
@@ -18,9 +19,7 @@ from touchstone.scorecard import (
     KO_WORDS,
     MasterRow,
     ko_remark,
-    master_rows,
     render_scorecard_md,
-    scorecard_json,
 )
 
 MODELS = click.option(
@@ -43,11 +42,8 @@ def command(path: Path, as_json: bool, as_md: bool) -> None:
     """Print the scorecard of BUNDLE: weighted totals, ranks and the K.-o. gate."""
     bundle = Bundle.open(path)
     rows = rows_of(bundle)
-    judge = bundle.manifest.judge
     if as_json:
-        print_json(
-            scorecard_json(bundle.id, bundle.suite, judge.fingerprint if judge else None, rows)
-        )
+        print_json(scorecard_of_bundle(bundle, rows))
     elif as_md:
         click.echo(render_scorecard_md(bundle.suite, rows), nl=False)
     else:
@@ -61,13 +57,10 @@ def rows_of(bundle: Bundle) -> list[MasterRow]:
 
     A torn last line is dropped, and that is said.
     """
-    bundle.verdicts.require_clean()
-    bundle.reports.require_clean()
+    rows = rows_of_bundle(bundle)
     for torn in (*bundle.verdicts.problems, *bundle.reports.problems):
         say(f"note: {shown(str(torn))}")
-    return master_rows(
-        bundle.suite, bundle.manifest.models, bundle.reports, bundle.verdicts, bundle.reviews()
-    )
+    return rows
 
 
 def _table(suite: Suite, rows: Sequence[MasterRow]) -> Table:

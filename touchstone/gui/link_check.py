@@ -5,16 +5,19 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from touchstone.errors import Problem
+from touchstone.gui.markup import attributes_in, iter_attributes
 
 # It is shown at any address, so its links are absolute.
 _ANYWHERE = "404.html"
 # The theme's link for "no fragment".
 _NO_ANCHOR = "__skip"
+
+_LINKING = ("href", "src", "xlink:href")
 
 
 @dataclass
@@ -26,77 +29,114 @@ class PageLinks:
     repeated: list[str] = field(default_factory=list)
 
 
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.found = PageLinks()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if not value:
-                continue
-            if name == "id":
-                if value in self.found.anchors:
-                    self.found.repeated.append(value)
-                self.found.anchors.add(value)
-            elif name in ("href", "src", "xlink:href"):
-                self.found.links.append(value)
-
-
 def read_links(html: str) -> PageLinks:
     """Return the links and anchors of one page."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    return reader.found
+    found = PageLinks()
+    for tag in iter_attributes(html):
+        for name, value in attributes_in(tag):
+            if not value:
+                continue
+            if name in _LINKING:
+                found.links.append(value)
+            elif name == "id" and value in found.anchors:
+                found.repeated.append(value)
+            elif name == "id":
+                found.anchors.add(value)
+    return found
+
+
+class SiteLinks:
+    """The pages of a site, and where the links on them lead.
+
+    ``problems`` lists every internal link that leads nowhere and every id used twice, ``count``
+    how many links were followed (each once per page). Only the names of pages and anchors are
+    held in memory: pages are read a second time for their links.
+    """
+
+    def __init__(self, site: Path) -> None:
+        self._site = site
+        self._anchors = {
+            path.relative_to(site).as_posix(): "".join(f"\0{one}\0" for one in _read(path).anchors)
+            for path in sorted(site.rglob("*.html"))
+            if path.is_file()
+        }
+        self.count = 0
+        self.problems = list(self._problems())
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return len(self._anchors)
+
+    def _problems(self) -> Iterator[Problem]:
+        for name in self._anchors:
+            if name == _ANYWHERE:
+                continue
+            page = _read(self._site / name)
+            for anchor in page.repeated:
+                message = f"the id {anchor!r} stands there more than once"
+                yield Problem("repeated_id", name, message)
+            links = dict.fromkeys(page.links)
+            self.count += len(links)
+            for link in links:
+                why = self.why_broken(link, name)
+                if why:
+                    yield Problem("broken_link", name, f"{link} {why}")
+
+    def why_broken(self, link: str, page: str = "") -> str:
+        """Return what is wrong with a link on a page (on none: from the site's root).
+
+        Nothing is said of links to other sites.
+        """
+        place = _place(posixpath.dirname(page), link)
+        if place is None:
+            return "is no address"
+        if place.is_outside:
+            return ""
+        target = place.path or page
+        if f"{target}/index.html" in self._anchors:
+            target = f"{target}/index.html"
+        if target.startswith(("../", "/")):
+            return "leads out of the site"
+        if target not in self._anchors:
+            return "" if _is_file(self._site / target) else "leads nowhere"
+        if place.anchor and f"\0{place.anchor}\0" not in self._anchors[target]:
+            return "leads to a page without that anchor"
+        return ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a link leads: ``path`` from the site's root ("" for the page it stands on)."""
+
+    path: str
+    anchor: str
+    is_outside: bool = False
+
+
+@lru_cache(maxsize=1 << 12)
+def _place(folder: str, link: str) -> _Place | None:
+    """Return where a link on a page in a folder leads, or None; neighbours share most links."""
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return None
+    if parts.scheme or parts.netloc:
+        return _Place("", "", is_outside=True)
+    path = ""
+    if parts.path:
+        path = posixpath.normpath(posixpath.join(folder, unquote(parts.path)))
+    anchor = unquote(parts.fragment)
+    return _Place("index.html" if path == "." else path, "" if anchor == _NO_ANCHOR else anchor)
 
 
 def check_links(site: Path) -> list[Problem]:
     """Return every internal link of a site that leads nowhere, and every id used twice."""
-    pages = {
-        path.relative_to(site).as_posix(): read_links(path.read_text(encoding="utf-8"))
-        for path in sorted(site.rglob("*.html"))
-    }
-    problems: list[Problem] = []
-    for name, page in pages.items():
-        if name == _ANYWHERE:
-            continue
-        problems += [
-            Problem("repeated_id", name, f"the id {anchor!r} stands there more than once")
-            for anchor in page.repeated
-        ]
-        problems += _broken(site, name, page, pages)
-    return problems
+    return SiteLinks(site).problems
 
 
-def _broken(
-    site: Path, name: str, page: PageLinks, pages: dict[str, PageLinks]
-) -> Iterator[Problem]:
-    for link in dict.fromkeys(page.links):
-        why = _why_broken(site, name, link, pages)
-        if why:
-            yield Problem("broken_link", name, f"{link} {why}")
-
-
-def _why_broken(site: Path, page: str, link: str, pages: dict[str, PageLinks]) -> str:
-    """Return what is wrong with a link on a page; nothing about links to other sites."""
-    try:
-        parts = urlsplit(link)
-    except ValueError:
-        return "is no address"
-    if parts.scheme or parts.netloc:
-        return ""
-    target = _target(page, parts.path)
-    if f"{target}/index.html" in pages:
-        target = f"{target}/index.html"
-    if target.startswith(("../", "/")):
-        return "leads out of the site"
-    if target not in pages:
-        return "" if _is_file(site / target) else "leads nowhere"
-    anchor = unquote(parts.fragment)
-    if anchor and anchor != _NO_ANCHOR and anchor not in pages[target].anchors:
-        return "leads to a page without that anchor"
-    return ""
+def _read(path: Path) -> PageLinks:
+    return read_links(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def _is_file(path: Path) -> bool:
@@ -104,10 +144,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # too long a name, or one with a NUL
         return False
-
-
-def _target(page: str, path: str) -> str:
-    if not path:
-        return page
-    target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path)))
-    return "index.html" if target == "." else target
