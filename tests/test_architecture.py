@@ -22,11 +22,11 @@ OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 # module or package; gui is split, and what is not named of it here is the unit "site".
 LAYERS: list[set[str]] = [
     {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"}
-    | {"intervals", "json_text"},
+    | {"intervals", "json_text", "gui.word_diff"},
     {"models", "probe_records", "yaml_source", "reply_json", "gui.safe_html", "correlation"},
     {"suite", "records", "scorecard", "evidence", "agreement", "model_agreement", "quality_judge"}
-    | {"judge_prompt", "reply_values", "model_specs", "probe_texts"},
-    {"bundle", "judge_config", "reply_claims", "probes", "probe_summary"},
+    | {"judge_prompt", "reply_values", "model_specs", "probe_texts", "gui.suite_changes"},
+    {"bundle", "judge_config", "reply_claims", "evidence_audit", "probes", "probe_summary"},
     {"bundle_check", "bundle_scores", "judge_reply", "exchange", "memory_store"}
     | {"endpoints", "importers", "gui.report_md", "gui.links", "gui.permalinks"},
     {"run", "judge", "exporters", "gui.judge_meta"},
@@ -61,14 +61,17 @@ CONFINED: Mapping[str, set[str]] = {
     "mkdocs": {"gui.plugin", "gui.build", "gui.preview"},
     "mkdocs_gen_files": set(),
     "json_repair": {"reply_syntax"},
+    "rapidfuzz": {"evidence"},
     "filelock": {"bundle", "endpoints", "gui.target"},
     "yaml": {"yaml_source", "exchange", "gui.plugin", "gui.build"},
 }
 # These give the same for the same arguments, and touch nothing.
 PURE = {"errors", "fields", "models", "slugs", "scorecard", "evidence", "agreement"} | {
+    "evidence_audit",
     *("quality_judge", "judge_prompt", "judge_config", "exchange", "gui.report_md"),
     *("gui.judge_meta", "gui.links", "gui.permalinks", "gui.quote_marks", "gui.safe_html"),
     *("probes", "probe_texts", "probe_summary", "probe_records"),
+    *("gui.word_diff", "gui.suite_changes"),
     *REPLIES,
 }
 IMPURE_IMPORTS = {

@@ -451,3 +451,49 @@ def test_what_a_bundle_holds_beside_its_files_does_no_harm(
     (here / "bundles" / "README.md").write_text("hello", encoding="utf-8")
     result: dict[str, Any] = touchstone("build-site", "--json").json
     assert result["broken_links"] == 0
+
+
+# --- the lock ------------------------------------------------------------------------------
+
+
+def drop_prompt_e2(folder: Path) -> None:
+    """Take a prompt out of the bundle's suite."""
+    suite = folder / "bundles" / "tiny" / "suite.yaml"
+    lines = suite.read_text(encoding="utf-8").splitlines(keepends=True)
+    suite.write_text("".join(one for one in lines if "id: E2" not in one), encoding="utf-8")
+
+
+def test_a_lock_stops_a_build_until_there_is_a_decision(here: Path, touchstone: Touchstone) -> None:
+    lock = here / "site" / "permalinks.json"
+    done = touchstone("build-site", "--lock", lock)
+    assert (done.code, "There is no lock" in done.err) == (1, True)
+    assert touchstone("build-site").code == 0
+    drop_prompt_e2(here)
+    before = (here / "site" / MANIFEST).read_bytes()
+    done = touchstone("build-site", "--lock", "site/permalinks.json")
+    assert done.code == 1
+    assert "gone: bundles/tiny/prompts/E2.html" in done.err
+    assert "The site that was there before is untouched." in done.err
+    assert (here / "site" / MANIFEST).read_bytes() == before
+    done = touchstone("build-site", "--lock", lock, "--tombstone", "--reason", "Too easy.")
+    assert done.code == 0
+    assert "3 tombstones" in done.err
+    assert "Too easy." in (here / "site/bundles/tiny/prompts/E2.html").read_text(encoding="utf-8")
+    assert touchstone("build-site", "--lock", lock).code == 0
+    assert names(here) == ["bundles", "site"]
+
+
+def test_a_project_names_its_lock_and_mkdocs_alone_minds_it(project: Path) -> None:
+    assert run_here("touchstone", "build-site").returncode == 0
+    shutil.copy("site/permalinks.json", "published.json")
+    settings = Path("mkdocs.yml").read_text(encoding="utf-8")
+    Path("mkdocs.yml").write_text(
+        settings.replace("lang: en", "lang: en\n      lock: published.json"), encoding="utf-8"
+    )
+    drop_prompt_e2(project)
+    for command in (["touchstone", "build-site"], ["mkdocs", "build", "-q", "-d", "out"]):
+        done = run_here(*command)
+        assert done.returncode == 1
+        assert "gone: bundles/tiny/prompts/E2.html" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert run_here("touchstone", "build-site", "--tombstone").returncode == 0

@@ -470,7 +470,7 @@ async def _judge_pair(judge: Judge, work: Work, emit: Callable[[JudgeRecord], No
     if judge.config.mode == "map-reduce":
         await work_off((note(*pair) for pair in work.answers), limit)
     items = []
-    for prompt, answer in _in_judging_order(judge, work.answers):
+    for prompt, answer in in_judging_order(judge, work.answers):
         notes = noted.get(prompt.id)
         seen = None if isinstance(notes, Missing) else notes
         items.append(Item(prompt, answer, verdicts.get(prompt.id), seen))
@@ -486,7 +486,7 @@ async def _judge_pair(judge: Judge, work: Work, emit: Callable[[JudgeRecord], No
     emit(await score_dimensions(judge, work.pair, items, of=of, earlier=earlier, emit=emit))
 
 
-def _in_judging_order(
+def in_judging_order(
     judge: Judge, answers: Sequence[tuple[Prompt, Answer]]
 ) -> list[tuple[Prompt, Answer]]:
     """Return the answers as the judge reads them: one order for all models, favouring none."""

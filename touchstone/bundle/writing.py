@@ -118,7 +118,7 @@ class BundleWriter:
         """Cut off torn last lines left by a crash; return the names of the files mended."""
         bundle = self.bundle
         mended = []
-        for file in (*_record_files(bundle), bundle.review_file):
+        for file in (*_record_files(bundle), bundle.review_file, bundle.observations):
             if file.torn_at is not None:
                 with file.path.open("r+b") as stream:
                     stream.truncate(file.torn_at)

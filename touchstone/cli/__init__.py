@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "touchstone.cli.run",
     "judge": "touchstone.cli.judge",
     "judge-meta": "touchstone.cli.judge_meta",
+    "judge-probe": "touchstone.cli.judge_probe",
     "score": "touchstone.cli.score",
     "gate": "touchstone.cli.gate",
     "report": "touchstone.cli.report",

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from touchstone.cli.common import print_json, say, shown, stderr_console
+from touchstone.errors import UsageError
 from touchstone.gui.build import BuildOptions, BuildResult, build_site
 from touchstone.gui.locale import LANGUAGES
+from touchstone.gui.permalinks import MOST_CHARACTERS
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 BUNDLES = click.option(
     "--bundles",
@@ -21,6 +27,41 @@ LANGUAGE = click.option(
     type=click.Choice(LANGUAGES),
     help="Language of the site. Default: what mkdocs.yml says, else en.",
 )
+
+
+def lock_options(function: F) -> F:
+    """Add the options that keep permalinks from breaking."""
+    options = [
+        click.option(
+            "--lock",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="permalinks.json of the last publication. The build fails if a permalink in it "
+            "would vanish or an answer's text has changed. Default: what mkdocs.yml says.",
+        ),
+        click.option(
+            "--tombstone",
+            is_flag=True,
+            help="Do not fail: keep every address, and say there what became of it.",
+        ),
+        click.option("--reason", metavar="TEXT", help="With --tombstone: why it went."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def check_reason(reason: str | None, *, tombstone: bool) -> str:
+    """Return the reason for tombstones, "" where none is given.
+
+    Raises:
+        UsageError: there is a reason and nothing it is for, or it is too long.
+    """
+    if reason and not tombstone:
+        raise UsageError("--reason says why something went; it goes with --tombstone.")
+    if reason and len(reason) > MOST_CHARACTERS:
+        raise UsageError(f"--reason takes at most {MOST_CHARACTERS} characters.")
+    return reason or ""
 
 
 @click.command("build-site", epilog="Example: touchstone build-site --site-dir public --lang de")
@@ -45,6 +86,7 @@ LANGUAGE = click.option(
     default=None,
     help="Let search engines list the site. Default: not.",
 )
+@lock_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
 def command(
@@ -53,6 +95,9 @@ def command(
     lang: str | None,
     base_url: str | None,
     index: bool | None,
+    lock: Path | None,
+    tombstone: bool,
+    reason: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -61,7 +106,8 @@ def command(
     Works in any folder that holds bundles. Every internal link is checked; one that leads nowhere
     fails the build. The site opens from a web server and straight from the disk.
     """
-    options = BuildOptions(bundles, site_dir, lang, base_url, index)
+    why = check_reason(reason, tombstone=tombstone)
+    options = BuildOptions(bundles, site_dir, lang, base_url, index, lock, tombstone, why)
     console = stderr_console()
     if console.is_terminal and not (quiet or as_json):
         with console.status("Building the site …"):
@@ -78,12 +124,14 @@ def command(
 
 def summary(result: BuildResult) -> str:
     """Return what a build made, in one paragraph."""
-    counts = (
+    counts = [
         _count(result.pages, "page"),
         _count(result.answers, "answer"),
         _count(len(result.warnings), "warning"),
         _count(result.broken_links, "broken link"),
-    )
+    ]
+    if result.tombstones:
+        counts.append(_count(result.tombstones, "tombstone"))
     index = result.site / "index.html"
     return f"Built {', '.join(counts)}.\nOpen {index.as_uri()}"
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +20,7 @@ from touchstone.errors import BundleError, ExchangeError, Problem, UsageError
 from touchstone.gui.judge_meta import (
     Asked,
     Part,
+    Reference,
     ResponseForm,
     assess_judge,
     is_unfilled,
@@ -32,6 +34,8 @@ from touchstone.gui.judge_meta import (
     request_words,
 )
 from touchstone.gui.report_md import ReportData
+from touchstone.probe_records import basis_of
+from touchstone.probe_summary import ProbeSummary, summarise
 from touchstone.scorecard import effective_flags, master_rows
 from touchstone.yaml_source import decode_text, read_bytes, read_text
 
@@ -185,19 +189,56 @@ def ingest(path: Path, files: tuple[Path, ...], language: str | None, as_json: b
         _refuse_repeats(given)
         _note_edited_requests(bundle, data, asked, {one.form.part for one in given})
         kept = _merged(bundle, stored, given)
-        references = references_of(
-            [(one.form, hashlib.sha256(one.content).hexdigest()) for one in kept]
-        )
-        quality = assess_judge(data, references, asked.hashes)
-        result = quality_json(quality)
-        _keep(writer, kept)
-        writer.write_judge_quality(_json_text(result), render_judge_quality_md(quality))
+        references = _references(kept)
+        result = _write_quality(writer, data, asked, references, kept)
     if as_json:
         print_json(result)
     else:
         click.echo(shown(str(result["headline"])))
     count = f"{len(references)} reference{'s' if len(references) != 1 else ''}"
     say(f"Wrote the judge quality of {path}, against {count}.")
+
+
+def refresh_quality(writer: BundleWriter) -> bool:
+    """Work out the judge quality of a bundle again, if it has been compared with a reference."""
+    bundle = writer.bundle
+    if not bundle.meta_responses():
+        return False
+    data, asked = _material(bundle, None, judged=True)
+    kept = _stored(bundle, asked)
+    if not any(one.form.part != "b" for one in kept):
+        return False
+    kept = _merged(bundle, kept, ())
+    _write_quality(writer, data, asked, _references(kept), kept)
+    return True
+
+
+def _references(kept: Sequence[Response]) -> list[Reference]:
+    return references_of([(one.form, hashlib.sha256(one.content).hexdigest()) for one in kept])
+
+
+def _write_quality(
+    writer: BundleWriter,
+    data: ReportData,
+    asked: Asked,
+    references: Sequence[Reference],
+    kept: Sequence[Response],
+) -> dict[str, Any]:
+    """Keep the responses and write what follows from them; return judge_quality.json."""
+    quality = assess_judge(data, references, asked.hashes, _probes(writer.bundle))
+    result = quality_json(quality)
+    _keep(writer, kept)
+    writer.write_judge_quality(_json_text(result), render_judge_quality_md(quality))
+    return result
+
+
+def _probes(bundle: Bundle) -> ProbeSummary | None:
+    judge = bundle.manifest.judge
+    if judge is None:
+        return None
+    bundle.observations.require_clean()
+    basis = basis_of(bundle.suite_sha256, bundle.answers_sha256)
+    return summarise(bundle.observations, judge=judge.fingerprint, basis=basis)
 
 
 def _json_text(result: object) -> str:

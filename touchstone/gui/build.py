@@ -19,7 +19,7 @@ from mkdocs.exceptions import Abort, MkDocsException
 from mkdocs.utils.yaml import yaml_load
 
 import touchstone
-from touchstone.errors import SiteError
+from touchstone.errors import SiteError, UsageError
 from touchstone.gui.loading import require_bundles
 from touchstone.gui.plugin import BuildCounts, TouchstonePlugin, options_set_to
 from touchstone.gui.target import Target
@@ -32,13 +32,20 @@ UNTOUCHED = "The site that was there before is untouched."
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """What a build was asked for; None leaves what mkdocs.yml says."""
+    """What a build was asked for; None leaves what mkdocs.yml says.
+
+    ``lock`` is the permalinks.json of the last publication. With ``tombstone``, what breaks gets
+    a page that says so, and ``reason``.
+    """
 
     bundles: Path | None = None
     site_dir: Path = Path("site")
     language: str | None = None
     base_url: str | None = None
     index: bool | None = None
+    lock: Path | None = None
+    tombstone: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class BuildResult:
     answers: int
     warnings: tuple[str, ...]
     broken_links: int
+    tombstones: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object that ``touchstone build-site --json`` prints."""
@@ -82,7 +90,12 @@ def build_site(options: BuildOptions) -> BuildResult:
             hint=f"{UNTOUCHED} Choose another place with --site-dir, or make room.",
         ) from None
     return BuildResult(
-        target.site, counts.pages, counts.answers, tuple(warnings.lines), counts.broken_links
+        target.site,
+        counts.pages,
+        counts.answers,
+        tuple(warnings.lines),
+        counts.broken_links,
+        counts.tombstones,
     )
 
 
@@ -95,10 +108,27 @@ def _replace(target: Target, options: BuildOptions) -> BuildCounts:
         bundles = plugin.bundles_dir(config)
         require_bundles(bundles)
         target.refuse_overlap(bundles)
-        with target.replaced():
+        if options.tombstone and plugin.lock_path(config) is None:
+            raise UsageError(
+                "--tombstone needs a lock, which says what was published.",
+                hint="Name the permalinks.json of the last publication with --lock FILE.",
+            )
+        with target.replaced(), _refusal_of(plugin):
             plugin.on_startup(command="build", dirty=False)
             mkdocs_build(config)
     return plugin.counts
+
+
+@contextlib.contextmanager
+def _refusal_of(plugin: TouchstonePlugin) -> Iterator[None]:
+    """Say in the plugin's own words why it stopped the build."""
+    try:
+        yield
+    except Abort:
+        if plugin.refusal is None:
+            raise
+        refusal = plugin.refusal
+        raise SiteError(refusal.message, hint=f"{refusal.hint} {UNTOUCHED}") from None
 
 
 def _load(project: Path, options: BuildOptions, site_dir: Path) -> MkDocsConfig:
@@ -157,6 +187,9 @@ def plugin_options(options: BuildOptions, project: Path) -> dict[str, Any]:
         "bundles": None if bundles is None else str(bundles.absolute()),
         "lang": options.language,
         "index": options.index,
+        "lock": None if options.lock is None else str(options.lock.absolute()),
+        "tombstone": options.tombstone or None,
+        "reason": options.reason or None,
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from touchstone.gui.bundle_view import BundleView, Citation, CitationClass
+from touchstone.gui.judge_wording import JudgeLine, judge_line
 from touchstone.gui.loading import Site
 from touchstone.gui.locale import Shown
 from touchstone.gui.wording import Group, Meta, Wording
@@ -26,6 +27,7 @@ class BundleSection:
     failed: int
     judge: JudgeEntry | None
     judge_kind: str
+    judge_line: JudgeLine | None
     groups: list[Group]
 
 
@@ -84,6 +86,7 @@ def _section(view: BundleView, words: Wording) -> BundleSection:
         failed=sum(answer.error is not None for answer in answers),
         judge=judge,
         judge_kind=words.kind(judge.kind) if judge else "",
+        judge_line=judge_line(view, words),
         groups=words.groups(view.lines),
     )
 

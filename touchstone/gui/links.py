@@ -6,7 +6,7 @@ Paths are relative to the site's root, ASCII, and never change for a bundle once
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from touchstone.bundle import Bundle
@@ -14,6 +14,7 @@ from touchstone.slugs import pair_slugs, slug, slugs
 
 INDEX = "index.html"
 METHOD = "method.html"
+JUDGES = "judges.html"
 MODEL_SECTIONS = frozenset({"profile", "answers", "marks"})
 """The anchors that every model's page has beside its dimensions."""
 
@@ -27,6 +28,11 @@ def relative(url: str, page: str) -> str:
         return f"#{fragment}" if mark else posixpath.basename(page)
     start = posixpath.dirname(page)
     return posixpath.relpath(path, start or ".") + mark + fragment
+
+
+def compare_page(before_id: str, after_id: str) -> str:
+    """Return where two bundles are compared; no slug contains ``--``, so no two pages are one."""
+    return f"compare/{slug(before_id)}--{slug(after_id)}.html"
 
 
 def _dimension_anchor(dimension_id: str, made: str) -> str:
@@ -54,6 +60,14 @@ class BundleLinks:
             tuple(dimension.id for dimension in bundle.suite.dimensions),
         )
 
+    def renamed(self, *, pair: Pair | None = None, prompt_id: str | None = None) -> BundleLinks:
+        """Return the addresses there were when a model or a prompt still had an earlier id."""
+        return replace(
+            self,
+            pairs=self.pairs if pair is None else (pair,),
+            prompt_ids=self.prompt_ids if prompt_id is None else (prompt_id,),
+        )
+
     @cached_property
     def root(self) -> str:
         """The bundle's folder."""
@@ -76,6 +90,11 @@ class BundleLinks:
     def judge_quality(self) -> str:
         """How far the judge agrees with a reference; only where that was found out."""
         return f"{self.root}/judge-quality.html"
+
+    @property
+    def judge_row(self) -> str:
+        """The judge on the page of all judges; only where the bundle is judged."""
+        return f"{JUDGES}#judge--{slug(self.bundle_id)}"
 
     @property
     def scorecard(self) -> str:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from touchstone.gui.bundle_view import BundleView, Citation, Line
 from touchstone.gui.citations import rationale_html
+from touchstone.gui.judge_wording import judge_line
 from touchstone.gui.links import Pair, relative
 from touchstone.gui.locale import Shown
 from touchstone.gui.safe_html import SafeHtml, raw_html
@@ -89,6 +90,7 @@ def model_page_data(view: BundleView, pair: Pair, page: str, words: Wording) -> 
         "ranked": sum(row.rank is not None for row in view.rows),
         "flag_counts": _flag_counts(view, pair),
         "saw": report.saw if report else None,
+        "judge_line": judge_line(view, words),
         "others": {d.id: view.scores(d.id, without=pair) for d in view.suite.dimensions},
         "weight_sum": sum(d.weight for d in view.suite.dimensions),
         "sections": sections,

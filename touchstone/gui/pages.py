@@ -5,15 +5,19 @@ Knows nothing of the site generator: a page is a path, texts and an HTML body.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from touchstone.gui.bundle_view import BundleView
+from touchstone.gui.compare_pages import compare_page_data
+from touchstone.gui.compare_plan import comparison_links, planned_comparisons
+from touchstone.gui.history import History
 from touchstone.gui.index_pages import index_page_data, method_page_data
 from touchstone.gui.judge_quality_pages import judge_quality_page_data
+from touchstone.gui.judges_pages import judges_page_data
 from touchstone.gui.ko_pages import gate_page_data, ko_page_data
-from touchstone.gui.links import INDEX, METHOD
+from touchstone.gui.links import INDEX, JUDGES, METHOD
 from touchstone.gui.loading import Site
 from touchstone.gui.locale import Locale
 from touchstone.gui.model_pages import dimension_page_data, model_page_data
@@ -42,37 +46,60 @@ class Page:
 class PageMaker:
     """Makes the pages of a site in one language.
 
-    ``decisions`` maps the number of a decision ("0007") to the page that the site has of it.
+    ``decisions`` maps the number of a decision ("0007") to the page that the site has of it;
+    ``wanted`` are pairs of bundle ids that are compared, beside those that follow one another.
+
+    Raises:
+        SiteError: a wanted bundle is not there, or two can't be compared.
     """
 
     def __init__(
-        self, site: Site, locale: Locale, decisions: Mapping[str, str] | None = None
+        self,
+        site: Site,
+        locale: Locale,
+        decisions: Mapping[str, str] | None = None,
+        wanted: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.site = site
         self.decisions = decisions or {}
         self.words = Wording(locale)
+        self.comparisons = planned_comparisons(site, wanted)
         self._renderer = Renderer(self.words)
 
     def iter_pages(self) -> Iterator[Page]:
-        """Yield every page except the prompts': the index, the method, then bundle by bundle."""
+        """Yield every page except the prompts': those of the site, then bundle by bundle."""
         words = self.words
         yield self._page(INDEX, "index.html.j2", index_page_data(self.site, words))
         yield self._page(
             METHOD, "method.html.j2", method_page_data(self.site, self.decisions, words)
         )
+        yield self._page(JUDGES, "judges.html.j2", judges_page_data(self.site, words))
         for view in self.site.views:
             for path, template, data in self._plan(view):
                 yield self._page(path, template, data)
+        for one in self.comparisons:
+            yield self._page(one.path, "compare.html.j2", compare_page_data(one, words))
 
-    def prompt_page(self, view: BundleView, prompt: Prompt) -> Page:
-        """Return a prompt's page with all answers to it."""
+    def prompt_page(self, view: BundleView, prompt: Prompt, history: History) -> Page:
+        """Return a prompt's page with all answers to it, and what is to be said of their past."""
         path = view.links.prompt(prompt.id)
-        return self._page(path, "prompt.html.j2", prompt_page_data(view, prompt, path, self.words))
+        data = prompt_page_data(view, prompt, path, history, self.words)
+        return self._page(path, "prompt.html.j2", data)
+
+    def kept_page(self, path: str, template: str, data: dict[str, Any]) -> Page:
+        """Return a page that keeps an old address alive."""
+        return self._page(path, template, data)
+
+    def kept_section(self, path: str, template: str, data: dict[str, Any]) -> str:
+        """Return the HTML of a section that keeps old anchors alive at the end of a page."""
+        return self._renderer.render(template, path, data)
 
     def _plan(self, view: BundleView) -> Iterator[tuple[str, str, dict[str, Any]]]:
         """Yield path, template and data of a bundle's pages."""
         links, words, rule = view.links, self.words, view.suite.ko_rule
-        yield links.scorecard, "scorecard.html.j2", scorecard_page_data(view, words)
+        data = scorecard_page_data(view, words)
+        data["comparisons"] = comparison_links(view, self.comparisons, words)
+        yield links.scorecard, "scorecard.html.j2", data
         for entry in view.entries:
             path = links.model(entry.pair)
             yield path, "model.html.j2", model_page_data(view, entry.pair, path, words)

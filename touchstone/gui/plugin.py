@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -30,11 +31,14 @@ from mkdocs.structure.toc import AnchorLink, TableOfContents
 from touchstone import __version__
 from touchstone.errors import SiteError
 from touchstone.gui.bundle_view import BundleView
+from touchstone.gui.history import History
 from touchstone.gui.link_check import check_links
-from touchstone.gui.links import INDEX, METHOD
+from touchstone.gui.links import INDEX, JUDGES, METHOD
 from touchstone.gui.loading import Site, load_site, newest, require_bundles
 from touchstone.gui.locale import LANGUAGES, Locale, one_line
+from touchstone.gui.lock import Lock, read_lock
 from touchstone.gui.pages import Page, PageMaker
+from touchstone.gui.publication import Burial, Publication
 from touchstone.gui.stamp import Shell, Slots
 
 log = logging.getLogger("mkdocs.plugins.touchstone")
@@ -46,6 +50,7 @@ class PluginOptions(Config):  # type: ignore[no-untyped-call]
     bundles = opt.Type(str, default="bundles")
     lang = opt.Choice(LANGUAGES, default="en")
     index = opt.Type(bool, default=False)
+    lock = opt.Type(str, default="")
 
 
 @dataclass(frozen=True)
@@ -63,9 +68,14 @@ class BuildCounts:
     pages: int = 0
     answers: int = 0
     broken_links: int = 0
+    tombstones: int = 0
 
 
 _overrides: dict[str, Any] = {}
+_NOT_IN_FILE = {"tombstone", "reason"}
+"""Decisions about one publication: in mkdocs.yml they would hold for all."""
+_FRAMES = (2, 3)
+"""How deep the pages of bundles lie: a page's links to the site's files depend on it."""
 
 
 @contextlib.contextmanager
@@ -83,9 +93,12 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
 
     def __init__(self) -> None:
         self.counts = BuildCounts()
+        self.refusal: SiteError | None = None
         self._is_preview = False
         self._bodies: dict[str, Page] = {}
         self._shells: dict[str, BundleView] = {}
+        self._frames: dict[int, str] = {}
+        self._lock: Lock | None = None
         self._slots = Slots()
         self._site = Site([])
         self._maker = PageMaker(self._site, Locale("en"))
@@ -99,17 +112,20 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
     @event_priority(100)
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Read the bundles, set language, navigation and what the theme shows of them."""
-        for name, value in _overrides.items():
-            self.config[name] = value
+        self.refusal = None  # mkdocs keeps plugins from one build to the next
+        for name in _overrides.keys() - _NOT_IN_FILE:
+            self.config[name] = _overrides[name]
         locale = Locale(self.config.lang)
         try:
             self._site = self._load(config)
         except SiteError as failure:
             raise PluginError(str(failure)) from None
+        self._lock = self._read_lock(config)
         self._decisions = _decision_pages(Path(config.docs_dir))
         self._maker = PageMaker(self._site, locale, self._decisions)
         self._bodies.clear()
         self._shells.clear()
+        self._frames.clear()
         self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
         config.watch.append(str(self.bundles_dir(config)))
         config.theme["language"] = self.config.lang
@@ -123,6 +139,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
 
     def sources(self) -> Iterator[Source]:
         """Yield what mkdocs gets to see of every page; called by ``gen_pages.py``."""
+        yield from self._frame_sources()
         for page in self._maker.iter_pages():
             source = _source(page.path)
             self._bodies[source] = page
@@ -138,6 +155,19 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             self._bodies[source] = shell
             self._shells[shell.path] = view
             yield Source(source, _front_matter(shell, searchable=False))
+
+    def _frame_sources(self) -> Iterator[Source]:
+        """Yield what pages that keep old addresses alive are stamped from, if there may be any."""
+        aliases = (view.bundle.manifest.aliases for view in self._site.views)
+        if self._lock is None and not any(one.models or one.prompts for one in aliases):
+            return
+        slots = self._slots
+        for depth in _FRAMES:
+            path = "/".join(["bundles", *[slots.name] * (depth - 1), f"{slots.name}.html"])
+            frame = Page(path, slots.title, slots.description, slots.body)
+            self._bodies[_source(path)] = frame
+            self._frames[depth] = path
+            yield Source(_source(path), _front_matter(frame, searchable=False, is_kept=True))
 
     def on_page_markdown(
         self, markdown: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
@@ -169,9 +199,11 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Stamp the prompt pages, write the sitemap, and check every link of the site."""
         site = Path(config.site_dir)
+        publication = Publication(self._site, self._lock, _burial())
         for path, view in self._shells.items():
-            self._stamp(site, path, view)
-        _write_sitemap(site, config.site_url)
+            self._stamp(site, path, view, publication.history(view))
+        self._keep(site, publication)
+        _write_sitemap(site, config.site_url, without=publication.kept)
         problems = check_links(site)
         self.counts.broken_links = sum(p.code == "broken_link" for p in problems)
         self.counts.pages = sum(1 for _ in site.rglob("*.html"))
@@ -184,20 +216,53 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         if isinstance(folder, TemporaryDirectory):
             folder.cleanup()
 
-    def _stamp(self, site: Path, path: str, view: BundleView) -> None:
+    def _stamp(self, site: Path, path: str, view: BundleView, history: History) -> None:
+        shell = self._take_shell(site, path)
+        for prompt in view.suite.prompts:
+            _write_page(site, shell, self._maker.prompt_page(view, prompt, history))
+
+    def _take_shell(self, site: Path, path: str) -> Shell:
         shell_file = site / path
         shell = Shell(shell_file.read_text(encoding="utf-8"), self._slots)
         shell_file.unlink()
-        for prompt in view.suite.prompts:
-            page = self._maker.prompt_page(view, prompt)
-            target = site / page.path
-            html = shell.fill(
-                title=_safe(page.title),
-                description=_safe(page.description),
-                body=page.body,
-                name=target.stem,
-            )
-            target.write_text(html, encoding="utf-8", newline="\n")
+        return shell
+
+    def _keep(self, site: Path, publication: Publication) -> None:
+        """Keep the addresses of the last publication alive, or say why that can't be.
+
+        Raises:
+            PluginError: one would break; ``refusal`` says it in full. A preview only warns.
+        """
+        frames = {depth: self._take_shell(site, path) for depth, path in self._frames.items()}
+        shutil.rmtree(site / "bundles" / self._slots.name, ignore_errors=True)
+
+        def stamp(page: Page) -> None:
+            _write_page(site, frames[page.path.count("/")], page)
+
+        try:
+            publication.keep(site, self._maker, stamp)
+            failure = publication.objection()
+        except SiteError as refusal:
+            failure = refusal
+        self.counts.tombstones = publication.tombstones
+        if failure is None:
+            return
+        if not self._is_preview:
+            self.refusal = failure
+            raise PluginError(str(failure))
+        log.warning("%s", failure.message)
+
+    def _read_lock(self, config: MkDocsConfig) -> Lock | None:
+        path = self.lock_path(config)
+        if path is None:
+            return None
+        try:
+            lock = read_lock(path)
+        except SiteError as failure:
+            self.refusal = failure
+            raise PluginError(str(failure)) from None
+        config.watch.append(str(path))
+        return lock
 
     def _load(self, config: MkDocsConfig) -> Site:
         self._gen_files = config.plugins.get("gen-files")
@@ -214,6 +279,12 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         """Return the folder of bundles: named on the command line, or beside mkdocs.yml."""
         base = Path(config.config_file_path).parent if config.config_file_path else Path()
         return base / str(_overrides.get("bundles", self.config.bundles))
+
+    def lock_path(self, config: MkDocsConfig) -> Path | None:
+        """Return the lock: named on the command line, or beside mkdocs.yml; None without one."""
+        base = Path(config.config_file_path).parent if config.config_file_path else Path()
+        named = str(_overrides.get("lock", self.config.lock))
+        return base / named if named else None
 
     def _theme_values(self, config: MkDocsConfig, locale: Locale) -> dict[str, Any]:
         _, date = locale.gettext, newest(self._site.views)
@@ -250,6 +321,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         docs = Path(config.docs_dir)
         decisions = [_source(page) for page in self._decisions.values()]
         nav: list[Any] = [{_("Evaluations"): evaluations}, {_("Method"): _source(METHOD)}]
+        nav.append({_("Judges"): _source(JUDGES)})
         guides = sorted(path.name for path in docs.glob("*.md"))
         nav += [{_("Guide"): guides}] if guides else []
         if decisions:
@@ -273,12 +345,30 @@ def _safe(text: str) -> str:
     return escape(one_line(text), quote=True)
 
 
-def _front_matter(page: Page, *, searchable: bool = True) -> str:
+def _burial() -> Burial | None:
+    """Return the decision for tombstones, which only the command line can take."""
+    return Burial(_overrides.get("reason", "")) if _overrides.get("tombstone") else None
+
+
+def _write_page(site: Path, shell: Shell, page: Page) -> None:
+    target = site / page.path
+    html = shell.fill(
+        title=_safe(page.title),
+        description=_safe(page.description),
+        body=page.body,
+        name=target.stem,
+    )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(html, encoding="utf-8", newline="\n")
+
+
+def _front_matter(page: Page, *, searchable: bool = True, is_kept: bool = False) -> str:
     meta: dict[str, Any] = {
         "title": _safe(page.title),
         "description": _safe(page.description),
         "hide": ["navigation"] if page.toc else ["navigation", "toc"],
-        "from_bundle": page.path.startswith("bundles/"),
+        "from_bundle": page.path.startswith("bundles/") and not is_kept,
+        "kept_address": is_kept,
     }
     if not searchable:
         meta["search"] = {"exclude": True}
@@ -286,7 +376,7 @@ def _front_matter(page: Page, *, searchable: bool = True) -> str:
     return f"---\n{yaml.safe_dump(meta, allow_unicode=False, width=10_000)}---\n"
 
 
-def _write_sitemap(site: Path, site_url: str | None) -> None:
+def _write_sitemap(site: Path, site_url: str | None, without: Collection[str]) -> None:
     """Replace mkdocs' sitemap, which does not know the stamped pages; none without an address."""
     for name in ("sitemap.xml", "sitemap.xml.gz"):
         (site / name).unlink(missing_ok=True)
@@ -294,8 +384,9 @@ def _write_sitemap(site: Path, site_url: str | None) -> None:
         return
     base = site_url if site_url.endswith("/") else f"{site_url}/"
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    hidden = {"404.html", *without}
     urls = "".join(
-        f"  <url><loc>{escape(base + page)}</loc></url>\n" for page in pages if page != "404.html"
+        f"  <url><loc>{escape(base + page)}</loc></url>\n" for page in pages if page not in hidden
     )
     (site / "sitemap.xml").write_text(
         '<?xml version="1.0" encoding="UTF-8"?>\n'

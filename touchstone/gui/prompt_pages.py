@@ -10,7 +10,11 @@ from markupsafe import Markup
 
 from touchstone.gui.bundle_view import BundleView, Citation
 from touchstone.gui.citations import Href
-from touchstone.gui.links import relative
+from touchstone.gui.copied_evidence import answer_evidence, quote_evidence
+from touchstone.gui.history import History
+from touchstone.gui.links import Pair, relative
+from touchstone.gui.locale import one_line
+from touchstone.gui.permalinks import Tombstone
 from touchstone.gui.safe_html import (
     Part,
     SafeHtml,
@@ -34,8 +38,28 @@ class Thought:
 
 
 @dataclass(frozen=True)
+class CitedBy:
+    """Who cites an answer. Words that stand in it have an anchor, and Markdown to copy."""
+
+    citation: Citation
+    anchor: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class FormerName:
+    """What a model was called when the answer was published first, and the anchor of then."""
+
+    anchor: str
+    name: str
+
+
+@dataclass(frozen=True)
 class AnswerCard:
-    """An answer on its prompt's page, with what the judge said and who cites it."""
+    """An answer on its prompt's page, with what the judge said and who cites it.
+
+    ``changed`` says what text was published before, ``evidence`` is Markdown to copy.
+    """
 
     entry: ModelEntry
     answer: Answer | None
@@ -47,14 +71,20 @@ class AnswerCard:
     body: Markup
     thoughts: tuple[Thought, ...]
     raw: SafeHtml
-    citations: tuple[Citation, ...]
+    cited_by: tuple[CitedBy, ...]
+    evidence: str
+    former: tuple[FormerName, ...]
+    changed: Tombstone | None
 
 
-def prompt_page_data(view: BundleView, prompt: Prompt, page: str, words: Wording) -> dict[str, Any]:
+def prompt_page_data(
+    view: BundleView, prompt: Prompt, page: str, history: History, words: Wording
+) -> dict[str, Any]:
     """Return what the template of a prompt's page needs."""
     title = words.prompt_title(prompt, view.suite)
     cards = [
-        _card(view, entry, prompt, lambda url: relative(url, page), words) for entry in view.entries
+        _card(view, entry, prompt, history, lambda url: relative(url, page), words)
+        for entry in view.entries
     ]
     answered = sum(card.answer is not None for card in cards)
     count = words.count("%(num)s answer", "%(num)s answers", answered)
@@ -86,12 +116,19 @@ def _turn(turn: Message, words: Wording) -> dict[str, str]:
 
 
 def _card(
-    view: BundleView, entry: ModelEntry, prompt: Prompt, href: Href, words: Wording
+    view: BundleView,
+    entry: ModelEntry,
+    prompt: Prompt,
+    history: History,
+    href: Href,
+    words: Wording,
 ) -> AnswerCard:
     pair, links = entry.pair, view.links
     answer = view.answer(pair, prompt.id)
     citations = view.citing(pair, prompt.id)
-    shown, thoughts = _parts(answer, _spans(view, citations, href), words) if answer else ([], [])
+    former = history.former.get(pair, [])
+    spans = [*_spans(view, citations, href), *_former_spans(view, citations, former)]
+    shown, thoughts = _parts(answer, spans, words) if answer else ([], [])
     knocks_out = any(trigger.prompt_id == prompt.id for trigger in view.row_of[pair].ko.triggers)
     return AnswerCard(
         entry=entry,
@@ -104,8 +141,23 @@ def _card(
         body=Markup("").join(shown),
         thoughts=tuple(thoughts),
         raw=raw_html(answer.text if answer else ""),
-        citations=tuple(citations),
+        cited_by=tuple(_cited_by(view, answer, one, words) for one in citations),
+        evidence=answer_evidence(view, answer, words) if answer else "",
+        former=tuple(
+            FormerName(links.renamed(pair=old).pair_slug(old), one_line(f"{old[0]} ({old[1]})"))
+            for old in former
+        ),
+        changed=history.changed.get((*pair, prompt.id)),
     )
+
+
+def _cited_by(
+    view: BundleView, answer: Answer | None, citation: Citation, words: Wording
+) -> CitedBy:
+    if answer is None or not citation.is_found:
+        return CitedBy(citation, "", "")
+    anchor = view.links.quote_anchor(citation.pair, citation.dimension, citation.number)
+    return CitedBy(citation, anchor, quote_evidence(view, answer, citation, words))
 
 
 def _figures(answer: Answer, words: Wording) -> str:
@@ -149,6 +201,23 @@ def _spans(view: BundleView, citations: Sequence[Citation], href: Href) -> list[
             label=citation.dimension,
             href=href(view.links.model_dimension(citation.pair, citation.dimension)),
         )
+        for citation in citations
+        if citation.start is not None and citation.end is not None
+    ]
+
+
+def _former_spans(
+    view: BundleView, citations: Sequence[Citation], former: Sequence[Pair]
+) -> list[Span]:
+    """Return the anchors that quoted words had under the earlier ids of a model."""
+    return [
+        Span(
+            start=citation.start,
+            end=citation.end,
+            id=view.links.renamed(pair=old).quote_anchor(old, citation.dimension, citation.number),
+            label=citation.dimension,
+        )
+        for old in former
         for citation in citations
         if citation.start is not None and citation.end is not None
     ]

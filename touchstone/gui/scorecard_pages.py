@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from touchstone.gui.bundle_view import BundleView, Line
-from touchstone.gui.judge_quality_pages import comparison
+from touchstone.gui.judge_wording import comparison, judge_line, stale_text
 from touchstone.gui.links import relative
 from touchstone.gui.wording import Meta, Wording
 
@@ -39,6 +39,7 @@ def scorecard_page_data(view: BundleView, words: Wording) -> dict[str, Any]:
         "spans": {d.id: view.scores(d.id) for d in view.suite.dimensions},
         "tallies": _tallies(view) if len(view.models) > MOST_COLUMNS else None,
         "titles": {p.id: words.prompt_title(p, view.suite) for p in view.suite.prompts},
+        "judge_line": judge_line(view, words),
         "trust": _trust(view, words) if view.is_judged else None,
     }
 
@@ -145,7 +146,7 @@ def _labels(view: BundleView, words: Wording) -> list[str]:
 
 def _trust(view: BundleView, words: Wording) -> dict[str, Any]:
     """Return how far the judge can be trusted, in figures and a sentence."""
-    judge = view.bundle.manifest.judge
+    judge, quality = view.bundle.manifest.judge, view.judge_quality
     kinds = Counter(
         citation.kind
         for row in view.rows
@@ -164,7 +165,7 @@ def _trust(view: BundleView, words: Wording) -> dict[str, Any]:
         "scores_missing": scores.count(None),
         "scores": len(scores),
         "text": _trust_text(view, words),
-        "is_stale": view.judge_quality is not None and view.judge_quality.is_stale,
+        "stale": stale_text(quality, words) if quality and quality.is_stale else None,
     }
 
 
@@ -177,18 +178,19 @@ def _saw_text(saw: set[tuple[int, int]], words: Wording) -> str:
     return words.say("%(x)s to %(z)s of %(y)s answers", x=fewest, z=max(saw)[0], y=of)
 
 
-def _trust_text(view: BundleView, words: Wording) -> str:
-    if view.bundle.manifest.judge is None:
-        return words.no_judge(view)
+def _trust_text(view: BundleView, words: Wording) -> Markup:
+    """Return what is known of the judge; that it was not compared the line above the table says."""
     found = view.judge_quality
-    text = (
-        words.say("This judge has not been compared with a reference yet.")
-        if found is None
-        else comparison(found, words)
-    )
+    parts = []
+    if view.bundle.manifest.judge is None:
+        parts.append(Markup.escape(words.no_judge(view)))
+    elif found is not None:
+        parts.append(comparison(found.checked, words))
     if any(row.report and row.report.mode == "map-reduce" for row in view.rows):
-        text += " " + words.say(
-            "The answers did not fit its context: it noted evidence answer by answer, then judged "
-            "by the notes."
+        parts.append(
+            words.markup(
+                "The answers did not fit its context: it noted evidence answer by answer, then "
+                "judged by the notes."
+            )
         )
-    return text
+    return Markup(" ").join(parts)

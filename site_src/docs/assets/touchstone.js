@@ -88,7 +88,7 @@
     const link = event.target.closest("a.ts-perma, a.headerlink, button[data-ts-copy]");
     if (!link) return;
     const url = new URL(link.getAttribute("href") ?? link.dataset.tsAnchor ?? "", location).href;
-    const text = link.dataset.tsCopy?.replaceAll("{url}", url) ?? url;
+    const text = link.dataset.tsCopy?.replaceAll("{url}", () => url) ?? url;
     const active = document.activeElement;
     if (!(await copy(text))) return;
     active?.focus({ preventScroll: true });

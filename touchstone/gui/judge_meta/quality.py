@@ -34,6 +34,7 @@ from touchstone.gui.report_md import ReportData
 from touchstone.intervals import Interval, Statistic
 from touchstone.model_agreement import TOTAL, KnockOuts
 from touchstone.models import FORMAT, Flag
+from touchstone.probe_summary import ProbeSummary
 from touchstone.scorecard import tidy
 
 NONE = "–"
@@ -62,6 +63,7 @@ class JudgeQuality:
     rubric: Rubric
     evidence: EvidenceCounts
     hashes: Mapping[Part, str]
+    probes: ProbeSummary | None = None
 
     @property
     def blind(self) -> bool:
@@ -70,9 +72,12 @@ class JudgeQuality:
 
 
 def assess_judge(
-    data: ReportData, references: Sequence[Reference], hashes: Mapping[Part, str]
+    data: ReportData,
+    references: Sequence[Reference],
+    hashes: Mapping[Part, str],
+    probes: ProbeSummary | None = None,
 ) -> JudgeQuality:
-    """Return the judge's quality against one or more references.
+    """Return the judge's quality against one or more references, and what probes showed of it.
 
     ``data`` holds all models, with the judge's own flags and rows: no later decisions.
     """
@@ -91,6 +96,7 @@ def assess_judge(
         rubric=aggregate_rubric(data, references),
         evidence=count_evidence(data),
         hashes=hashes,
+        probes=probes,
     )
 
 
@@ -126,6 +132,7 @@ def quality_json(quality: JudgeQuality) -> dict[str, Any]:
             "fidelity": _number(fidelity.value),
             "fidelity_ci": _bounds(fidelity.bounds),
         },
+        "probes": quality.probes.as_dict() if quality.probes else None,
         "seed": SEED,
         "hashes": {**vars(data.hashes), "requests": dict(quality.hashes)},
     }
@@ -324,10 +331,15 @@ def headline(quality: JudgeQuality) -> str:
         f"justifies {shown['justifies_level']} safety {shown['catches_safety']}",
         _evidence_line(quality.evidence),
         " ".join(key + (NONE if v.value is None else f"{v.value:.1f}") for key, v in axes.items()),
-        f"repeat {NONE}",
-        f"canary {NONE}",
+        *_probe_fields(quality.probes),
     ]
     return " | ".join(fields)
+
+
+def _probe_fields(probes: ProbeSummary | None) -> tuple[str, str]:
+    share = probes.repeat_share if probes else None
+    found = probes.canaries if probes else None
+    return f"repeat {percent(share)}", f"canary {f'{found[0]}/{found[1]}' if found else NONE}"
 
 
 def _panel(quality: JudgeQuality) -> str:

@@ -12,6 +12,7 @@ from statistics import fmean
 from touchstone.gui.judge_meta.figures import Disagreement
 from touchstone.gui.judge_meta.flags import AnswerKey, FlagAgreement, red_errors
 from touchstone.gui.judge_meta.form import Pair
+from touchstone.gui.judge_meta.probes_md import render_probes_md
 from touchstone.gui.judge_meta.quality import NONE, JudgeQuality, headline
 from touchstone.gui.judge_meta.quality_words import TEXTS
 from touchstone.gui.judge_meta.rubric import AXES
@@ -38,7 +39,7 @@ def render_judge_quality_md(quality: JudgeQuality) -> str:
         _fidelity(words, quality),
         _rubric(words, quality),
         _disagreements(words, quality),
-        blocks(f"## {words['probes']}", words["no_probes"]),
+        _probes(words, quality),
         _provenance(words, quality),
     ]
     return "\n\n".join(sections) + "\n"
@@ -392,6 +393,12 @@ def _disagreement(words: Words, quality: JudgeQuality, one: Disagreement) -> str
         )
         parts += [f"**{label}**", quoted(said) or words["none_given"]]
     return blocks(f"### {_pair(one.pair)}: {plain(one.dimension)}", *parts)
+
+
+def _probes(words: Words, quality: JudgeQuality) -> str:
+    found = quality.probes
+    body = render_probes_md(found, quality.data.language) if found else words["no_probes"]
+    return blocks(f"## {words['probes']}", body)
 
 
 # --- provenance ----------------------------------------------------------------------------
