@@ -62,6 +62,9 @@ def test_any_passage_is_found_at_its_place_in_whatever_dress(
     assert edges[first][0] <= start < edges[first][1]
     assert edges[last - 1][0] < end <= edges[last - 1][1]
     assert bare(text[start:end]) == " ".join(written)
+    elsewhere = checker_of(suite_of("E1", "E2"), {ALPHA: {"E1": "none of it", "E2": text}})
+    finding = elsewhere.check_quote(ALPHA, "E1", quote)
+    assert (finding.kind, finding.place) == ("misattributed", (*ALPHA, "E2"))
 
 
 @MORE

@@ -117,7 +117,7 @@ def test_pages_are_sound(site: Path, name: str) -> None:
 def test_the_finding_comes_first_and_the_gate_before_the_quality(site: Path) -> None:
     text = page(site, PAIR).text
     assert (
-        "November → and then December The K.-o. gate now says otherwise of alpha (default) "
+        "November →and then December The K.-o. gate now says otherwise of alpha (default) "
         "(passed → K.-o.), beta (default) (passed → not assessable). beta (default) moved most: "
         "Quality 100.0\u202f% → 86.7\u202f% (−13.3 percentage points)."
     ) in text
@@ -150,15 +150,8 @@ def test_changes_of_the_suite_are_listed_with_links_to_what_is_there(site: Path)
         "Prompt E2 E2 expectation",
     ):
         assert row in text
-    assert (
-        links_in(read(site, PAIR), "D1")
-        == [
-            *(
-                "../bundles/notes-1/prompts/D1.html",
-                "../bundles/notes-1/prompts/D1.html#alpha-old--default",
-            ),
-        ][:1]
-    )
+    urls = [url for url in links_in(read(site, PAIR), "D1") if "#" not in url]
+    assert urls == ["../bundles/notes-1/prompts/D1.html"]
 
 
 def test_models_in_one_bundle_alone_are_named(site: Path) -> None:
@@ -178,9 +171,7 @@ def test_every_score_leads_to_the_rationale_of_its_own_bundle(site: Path) -> Non
     assert links_in(html, "2") == [f"{new}alpha--default.html#q1"]
     assert f"{new}beta--default.html#q4" in links_in(html, "3")
     assert f"{old}beta--default.html#q4" not in html
-    assert "alpha default before: alpha-old (default)" in page(site, PAIR).text.replace(
-        "alphadefault", "alpha default"
-    )
+    assert "alphadefaultbefore: alpha-old (default)" in page(site, PAIR).text
 
 
 def test_differences_have_a_sign_and_an_arrow(site: Path) -> None:
@@ -189,7 +180,7 @@ def test_differences_have_a_sign_and_an_arrow(site: Path) -> None:
     assert "Q2 Tone × 2 Q2 Tone: 3 before, 4 after 3 4 ↑ +1" in text
     assert "Q3 Safety × 1 Q3 Safety: 5 before, 5 after 5 5 = ±0" in text
     assert "Q4 Form × 1 not in the suite before –not in the suite 3 –" in text
-    assert "76.7\u202f% → 66.7\u202f% ↓ −10.0 on what both scored: −8.0" in text
+    assert "76.7\u202f% →66.7\u202f% ↓ −10.0on what both scored: −8.0" in text
 
 
 @pytest.mark.parametrize("name", [PAIR, TWINS, OTHER_JUDGE, UNJUDGED])
@@ -248,9 +239,7 @@ def test_citations_that_changed_are_listed_by_model_and_dimension(site: Path) ->
         "stand there any more."
     )
     assert "Q1 Correctness another class: 2 · new: 1 · other words: 1" in text
-    assert "another class E1, verbatim verbatim E1unverifiable “costs 10 euros”" in text.replace(
-        "costs 10 euros", "“costs 10 euros”"
-    )
+    assert "another class E1, verbatim verbatim E1unverifiable costs 10 euros" in text
     assert "new – E9dangling nowhere" in text
     assert "gone D1 named –" in text
 
@@ -283,19 +272,20 @@ def test_a_bundle_that_is_not_judged_is_compared_by_its_answers(site: Path) -> N
     assert "“Not judged” is not judged yet, so scores, flags and citations" in text
     assert "Not to be compared: one of the bundles has no flags." in text
     assert "Not to be compared: no model has a report in both bundles." in text
-    assert "66.7\u202f% → – –" in text
+    assert "K.-o.by E1 →not assessable 66.7\u202f% →– – Rank" in text
 
 
 def test_of_many_changes_the_first_are_shown_and_the_others_are_links(site: Path) -> None:
     html, text = read(site, MANY), page(site, MANY).text
     assert html.count('<div class="ts-diff"') == MOST_DIFFS
-    assert "90 of 90 answers have another text." in text
+    assert "70 of 70 answers have another text." in text
     rest = text.partition("Further answers with another text:")[2].partition("Flags#")[0]
-    assert [int(one) for one in re.findall(r"default: (\d+)", rest)] == [18, 22]
-    assert len(re.findall(r"\(before\)", rest)) == 90 - MOST_DIFFS
+    # First the 36 that are red now, 18 of each model; then 14 of the other 17 of alpha.
+    assert [int(one) for one in re.findall(r"default: (\d+)", rest)] == [3, 17]
+    assert len(re.findall(r"\(before\)", rest)) == 70 - MOST_DIFFS
     shown = text.partition("Answers whose flag has changed")[2]
     assert shown.partition("Further answers")[0].count("→red") == MOST_FLAGS
-    assert "green → red · beta default: 16" in " ".join(shown.split())
+    assert "green → red · beta default: 6" in " ".join(shown.split())
     assert len(html) < 300_000
 
 

@@ -14,8 +14,9 @@ from small_site import open_bundle
 from touchstone.bundle import Bundle
 from touchstone.errors import SiteError
 from touchstone.gui.bundle_view import BundleView
+from touchstone.gui.links import ARCHIVE, SCORES
 from touchstone.gui.loading import load_site
-from touchstone.gui.site_data import ARCHIVE, SCORES, publish_data
+from touchstone.gui.site_data import publish_data
 from touchstone.json_text import json_text
 
 ROOT = Path(__file__).parents[1]

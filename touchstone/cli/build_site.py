@@ -87,6 +87,21 @@ def check_reason(reason: str | None, *, tombstone: bool) -> str:
     help="Let search engines list the site. Default: not.",
 )
 @lock_options
+@click.option(
+    "--compare",
+    type=(str, str),
+    multiple=True,
+    metavar="A B",
+    help="Compare these two bundles of one suite on a page. Repeatable. Bundles that follow one "
+    "another are compared anyway.",
+)
+@click.option(
+    "--data/--no-data",
+    "data",
+    default=None,
+    help="Publish each bundle as a ZIP with its scores, so that readers can verify the site. "
+    "Default: yes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
 def command(
@@ -98,6 +113,8 @@ def command(
     lock: Path | None,
     tombstone: bool,
     reason: str | None,
+    compare: tuple[tuple[str, str], ...],
+    data: bool | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -107,7 +124,9 @@ def command(
     fails the build. The site opens from a web server and straight from the disk.
     """
     why = check_reason(reason, tombstone=tombstone)
-    options = BuildOptions(bundles, site_dir, lang, base_url, index, lock, tombstone, why)
+    options = BuildOptions(
+        bundles, site_dir, lang, base_url, index, lock, tombstone, why, data, compare
+    )
     console = stderr_console()
     if console.is_terminal and not (quiet or as_json):
         with console.status("Building the site …"):

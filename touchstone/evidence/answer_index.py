@@ -1,24 +1,32 @@
-"""Texts of a bundle's answers, levelled and kept as long as room lasts; search over a model's."""
+"""A bundle's answers: read when needed, levelled when needed, and found by the words they hold."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
-from touchstone.evidence.levelling import Levelled, level
+from touchstone.evidence.levelling import CJK, Levelled, level
 
 Pair = tuple[str, str]
 TextOf = Callable[[Pair, str], str | None]
 """Gives the text of a (model, variant)'s answer to a prompt id, or None where there is none."""
 
-KEPT_LEVELLED = 2_000_000
-"""Characters of levelled answers that are kept with their places: 9 bytes a character."""
+KEPT_ANSWERS = 1_000_000
+"""Characters of single answers that are kept, levelled as far as needed: 10 bytes each."""
 KEPT_MODELS = 8_000_000
-"""Characters of whole models' levelled answers that are kept: about 4 bytes a character."""
-_SCANNED = 50
-_WORD = re.compile(r"\w+")
+"""Characters of whole models' answers whose words are kept: 2 to 3 bytes each."""
+_ENOUGH_WORDS = 12
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
+# What levelling takes away wherever it stands, and marks that it takes away in some places.
+_DROPPED = re.compile(
+    r"[*_`~\\\u00ad\u0600-\u0605\u061c\u06dd\u070f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb]+"
+)
 
 
 class _Sized(Protocol):
@@ -51,77 +59,118 @@ class Kept(Generic[KeyT, KeptT]):
         return made
 
 
-class LevelledAnswer:
-    """One answer, levelled, or that there is none."""
+class CheckedText:
+    """A text that quotes are looked for in."""
 
-    def __init__(self, raw: str | None) -> None:
-        self.levelled: Levelled | None = None if raw is None else level(raw)
-        self.size = 1 + len(raw or "")
+    def __init__(self, raw: str) -> None:
+        self.raw = raw
+        self.size = 1 + len(raw)
+
+    @cached_property
+    def levelled(self) -> Levelled:
+        """The text levelled, made when it is first asked for."""
+        return level(self.raw)
 
 
-class ModelAnswers:
-    """The levelled answers of one (model, variant), searched for passages by their words."""
+class _NoText:
+    size = 1
 
-    def __init__(self, prompt_ids: Sequence[str], texts: Sequence[str]) -> None:
-        """Take the levelled texts of the answers to these prompts."""
-        self.prompt_ids = prompt_ids
-        self._texts = texts
-        self._by_word: dict[str, list[int]] = {}
-        for number, text in enumerate(self._texts):
-            for word in set(_WORD.findall(text)):
-                self._by_word.setdefault(word, []).append(number)
-        self.size = sum(map(len, texts))
 
-    def holding(self, needle: str) -> list[str]:
-        """Return the ids of the prompts whose answers hold a levelled needle, in suite order."""
-        return [
-            self.prompt_ids[number]
-            for number in self._candidates(needle)
-            if needle in self._texts[number]
-        ]
+class ModelWords:
+    """Which answers of a (model, variant) hold which words.
 
-    def _candidates(self, needle: str) -> Sequence[int]:
-        """Return the answers that have all words of a needle.
+    Much cheaper than levelling them all, which can wait until all words of a quote are there.
+    """
 
-        Its first and last word may be parts of longer ones, so they are left out.
+    def __init__(self, answers: Iterable[tuple[str, str]]) -> None:
+        """Take prompt ids with the raw texts of the answers to them, one after the other."""
+        self.size = 1
+        self._prompt_ids: list[str] = []
+        self._holding: dict[str, array[int]] = {}
+        for number, (prompt_id, text) in enumerate(answers):
+            self._prompt_ids.append(prompt_id)
+            self.size += len(text)
+            for word in set(_words_of(text)):
+                self._holding.setdefault(word, array("i")).append(number)
+
+    def candidates(self, needle: str) -> list[str]:
+        """Return the ids of the prompts whose answers hold the words of a quote, in suite order.
+
+        The first and last word may be parts of longer ones. A quote without words is in none.
         """
-        words = set(_WORD.findall(needle)[1:-1])
-        if not words:
-            return range(len(self._texts))
-        by_rarity = sorted((self._by_word.get(word, []) for word in words), key=len)
-        found = by_rarity[0]
-        for numbers in by_rarity[1:]:
-            if len(found) < _SCANNED:
+        words = _words_of(needle)
+        inner = set(words[1:-1])
+        if inner:
+            found = self._holding_all(inner)
+        elif words:
+            found = self._holding_parts(words[0], words[-1], alone=len(words) == 1)
+        else:
+            found = set()
+        return [self._prompt_ids[number] for number in sorted(found)]
+
+    def _holding_all(self, words: Iterable[str]) -> set[int]:
+        rarest_first = sorted((self._holding.get(word, array("i")) for word in words), key=len)
+        found = set(rarest_first[0])
+        for numbers in rarest_first[1:_ENOUGH_WORDS]:
+            if not found:
                 break
-            found = sorted(set(found).intersection(numbers))
+            found.intersection_update(numbers)
+        return found
+
+    def _holding_parts(self, first: str, last: str, *, alone: bool) -> set[int]:
+        found: set[int] = set()
+        for word, numbers in self._holding.items():
+            if first in word if alone else word.endswith(first):
+                found.update(numbers)
+        if not alone:
+            ending = (numbers for word, numbers in self._holding.items() if word.startswith(last))
+            found.intersection_update(number for numbers in ending for number in numbers)
         return found
 
 
+def _words_of(text: str) -> list[str]:
+    """Return the words of a text without case, marks and invisible characters, in order.
+
+    Of two passages that are the same once levelled, these are the same too.
+    """
+    if text.isascii():
+        folded = text.lower()
+    else:
+        composed = unicodedata.normalize("NFKC", text)
+        folded = unicodedata.normalize("NFKC", composed.casefold())
+    return _WORD.findall(_DROPPED.sub("", folded))
+
+
 class AnswerTexts:
-    """The answers of all models: read when needed, levelled once while they are in use.
+    """The answers of all models, kept as long as room lasts.
 
     Memory grows with the largest model's answers, not with the bundle.
     """
 
-    def __init__(self, prompt_ids: Sequence[str], text_of: TextOf) -> None:
+    def __init__(self, prompt_ids: Iterable[str], text_of: TextOf) -> None:
         self._prompt_ids = list(prompt_ids)
-        self._known = frozenset(prompt_ids)
+        self._known = frozenset(self._prompt_ids)
         self._text_of = text_of
-        self._answers: Kept[tuple[Pair, str], LevelledAnswer] = Kept(KEPT_LEVELLED)
-        self._models: Kept[Pair, ModelAnswers] = Kept(KEPT_MODELS)
+        self._answers: Kept[tuple[Pair, str], CheckedText | _NoText] = Kept(KEPT_ANSWERS)
+        self._models: Kept[Pair, ModelWords] = Kept(KEPT_MODELS)
 
-    def levelled(self, pair: Pair, prompt_id: str) -> Levelled | None:
-        """Return one answer levelled, or None where there is none to a prompt of the suite."""
+    def answer(self, pair: Pair, prompt_id: str) -> CheckedText | None:
+        """Return one answer, or None where there is none to a prompt of the suite."""
         if prompt_id not in self._known:
             return None
-        key = pair, prompt_id
-        return self._answers.get(key, lambda: LevelledAnswer(self._text_of(*key))).levelled
 
-    def of_model(self, pair: Pair) -> ModelAnswers:
-        """Return all answers of a (model, variant), levelled."""
-        return self._models.get(pair, lambda: self._read(pair))
+        def read() -> CheckedText | _NoText:
+            raw = self._text_of(pair, prompt_id)
+            return _NoText() if raw is None else CheckedText(raw)
 
-    def _read(self, pair: Pair) -> ModelAnswers:
-        found = [(one, self.levelled(pair, one)) for one in self._prompt_ids]
-        there = [(one, levelled.text) for one, levelled in found if levelled is not None]
-        return ModelAnswers([one for one, _ in there], [text for _, text in there])
+        kept = self._answers.get((pair, prompt_id), read)
+        return kept if isinstance(kept, CheckedText) else None
+
+    def words_of(self, pair: Pair) -> ModelWords:
+        """Return which words stand in which answers of a (model, variant)."""
+
+        def read() -> ModelWords:
+            texts = ((one, self._text_of(pair, one)) for one in self._prompt_ids)
+            return ModelWords((one, text) for one, text in texts if text is not None)
+
+        return self._models.get(pair, read)

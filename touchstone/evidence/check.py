@@ -10,11 +10,19 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from touchstone.evidence.absence import find_term
-from touchstone.evidence.answer_index import KEPT_LEVELLED, AnswerTexts, Kept, Pair, TextOf
+from touchstone.evidence.answer_index import (
+    KEPT_ANSWERS,
+    AnswerTexts,
+    CheckedText,
+    Kept,
+    Pair,
+    TextOf,
+)
 from touchstone.evidence.citations import PromptIds
-from touchstone.evidence.levelling import Levelled, Span, level
+from touchstone.evidence.levelling import Span
 from touchstone.evidence.matching import (
     Passage,
+    find_as_written,
     find_levelled,
     find_near,
     find_parts,
@@ -118,11 +126,11 @@ class _Open:
 
 
 class _PromptTexts:
-    """What the model or the judge was shown for a prompt, levelled."""
+    """What the model or the judge was shown for a prompt."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self.texts = [level(text) for text in texts]
-        self.size = 1 + sum(len(text.raw) for text in self.texts)
+        self.texts = [CheckedText(text) for text in texts]
+        self.size = 1 + sum(text.size for text in self.texts)
 
 
 class EvidenceChecker:
@@ -133,7 +141,8 @@ class EvidenceChecker:
     words of a quote stand in several other answers, the first counts.
 
     A quote that is found nowhere is looked for in every answer of the bundle, model by model: give
-    ``check_all`` all evidence at once, then each model is read twice at most.
+    ``check_all`` all evidence at once, then each model is read through twice at most. Quotes of
+    signs alone are not looked for in other answers.
     """
 
     def __init__(
@@ -145,7 +154,7 @@ class EvidenceChecker:
         self._prompts = {prompt.id: prompt for prompt in suite.prompts}
         ids = list(self._prompts)
         self._answers = AnswerTexts(ids, text_of)
-        self._levelled_prompts: Kept[str, _PromptTexts] = Kept(KEPT_LEVELLED)
+        self._shown: Kept[str, _PromptTexts] = Kept(KEPT_ANSWERS)
         self._pairs = list(dict.fromkeys(pairs))
         self.prompt_ids = PromptIds(ids, [dimension.id for dimension in suite.dimensions])
 
@@ -206,7 +215,7 @@ class EvidenceChecker:
     # --- in the cited answer ---
 
     def _check_there(self, pair: Pair, item: Evidence) -> Finding | _Open:
-        answer = self._answers.levelled(pair, item.prompt_id)
+        answer = self._answers.answer(pair, item.prompt_id)
         if answer is None:
             return Finding("dangling")
         if item.kind == "absence":
@@ -216,34 +225,32 @@ class EvidenceChecker:
         return self._check_words(pair, item.prompt_id, item.quote.strip(), answer)
 
     def _check_words(
-        self, pair: Pair, prompt_id: str, quote: str, answer: Levelled
+        self, pair: Pair, prompt_id: str, quote: str, answer: CheckedText
     ) -> Finding | _Open:
         needles = needles_of(quote)
-        is_whole_answer = needles[0] and needles[0] == answer.text.strip()
-        if is_short(quote) and not is_whole_answer:
-            found = find_words(quote, needles, answer, whole_words=True)
-            found = found or find_words(quote, needles, answer)
+        if is_short(quote) and not _is_all_of(needles[0], answer):
+            found = find_words(quote, needles, answer.levelled, whole_words=True)
+            found = found or find_words(quote, needles, answer.levelled)
             return Finding("too_short", *((found.spans, None, found.occurrences) if found else ()))
-        found = find_words(quote, needles, answer) or find_parts(quote, answer)
+        found = _find_there(quote, needles, answer)
         if found is not None:
             return Finding(found.kind, found.spans, None, found.occurrences)
         bare = needles[-1]
-        near = find_near(bare, answer)
+        near = find_near(bare, answer.levelled)
         if near is not None:
             return Finding("near", (near,), None, 1)
-        skipped = is_too_long_for_near(bare, answer)
-        for text in self._prompt_texts(prompt_id):
-            if find_words(quote, needles, text) or find_parts(quote, text):
-                return Finding("from_prompt", near_skipped=skipped)
+        skipped = is_too_long_for_near(bare, answer.levelled)
+        if any(_find_there(quote, needles, text) for text in self._prompt_texts(prompt_id)):
+            return Finding("from_prompt", near_skipped=skipped)
         return _Open(pair, prompt_id, bare, skipped)
 
-    def _prompt_texts(self, prompt_id: str) -> Sequence[Levelled]:
-        """Return the texts of a prompt, levelled, those of earlier turns included."""
+    def _prompt_texts(self, prompt_id: str) -> Sequence[CheckedText]:
+        """Return the texts of a prompt, those of earlier turns included."""
 
         def read() -> _PromptTexts:
             return _PromptTexts(_shown_for(prompt_id, self._prompts))
 
-        return self._levelled_prompts.get(prompt_id, read).texts
+        return self._shown.get(prompt_id, read).texts
 
     # --- in other answers ---
 
@@ -263,16 +270,29 @@ class EvidenceChecker:
 
     def _look_among(self, pair: Pair, quotes: Sequence[_Open]) -> None:
         for quote in quotes:
-            holding = self._answers.of_model(pair).holding(quote.needle)
-            for prompt_id in sorted(holding, key=quote.is_about_another):
+            candidates = self._answers.words_of(pair).candidates(quote.needle)
+            for prompt_id in sorted(candidates, key=quote.is_about_another):
                 is_cited = (pair, prompt_id) == (quote.pair, quote.prompt_id)
                 if is_cited or (quote.place and prompt_id != quote.prompt_id):
                     continue
-                answer = self._answers.levelled(pair, prompt_id)
-                passage = find_levelled(quote.needle, answer) if answer else None
+                answer = self._answers.answer(pair, prompt_id)
+                passage = find_levelled(quote.needle, answer.levelled) if answer else None
                 if passage is not None:
                     quote.passage, quote.place = passage, (*pair, prompt_id)
                     break
+
+
+def _is_all_of(needle: str, answer: CheckedText) -> bool:
+    return needle != "" and needle == answer.levelled.text.strip()
+
+
+def _find_there(quote: str, needles: Sequence[str], text: CheckedText) -> Passage | None:
+    """Return where a quote stands in a text; letter for letter goes without levelling it."""
+    return (
+        find_as_written(quote, text.raw)
+        or find_words(quote, needles, text.levelled)
+        or find_parts(quote, text.levelled)
+    )
 
 
 def _how_far(checked: Finding | _Open) -> int:
@@ -305,12 +325,12 @@ def _all_languages(text: Text | None) -> Iterable[str]:
     return (text,) if isinstance(text, str) else text.values()
 
 
-def _check_absence(terms: Sequence[str], answer: Levelled) -> Finding:
+def _check_absence(terms: Sequence[str], answer: CheckedText) -> Finding:
     """Look up what is said to be missing; without terms there is nothing to look up."""
     wanted = [term for term in terms if term.strip()]
     if not wanted:
         return Finding("paraphrase")
-    there = [(term, span) for term in wanted if (span := find_term(term, answer))]
+    there = [(term, span) for term in wanted if (span := find_term(term, answer.levelled))]
     if not there:
         return Finding("absence_passed")
     spans = tuple(span for _, span in there)

@@ -82,7 +82,7 @@ def locate_quote(quote: str, text: str) -> Place:
 
     What is not found is unverifiable; nothing is guessed.
     """
-    passage = _find_as_written(quote, text) or find_words(quote, needles_of(quote), level(text))
+    passage = find_as_written(quote, text) or find_words(quote, needles_of(quote), level(text))
     if passage is None:
         return Place("unverifiable")
     kind: QuoteClass = "verbatim" if passage.kind == "verbatim" else "normalised"
@@ -118,12 +118,14 @@ def find_words(
     ``needles`` are its levelled forms. A place that cuts a number in two is none, nor with
     ``whole_words`` one that cuts a word.
     """
-    as_written = _find_as_written(quote, text.raw, whole_words=whole_words)
+    as_written = find_as_written(quote, text.raw, whole_words=whole_words)
     levelled = (find_levelled(needle, text, whole_words=whole_words) for needle in needles)
     return as_written or next(filter(None, levelled), None)
 
 
-def _find_as_written(quote: str, text: str, *, whole_words: bool = False) -> Passage | None:
+def find_as_written(quote: str, text: str, *, whole_words: bool = False) -> Passage | None:
+    """Return where a quote stands letter for letter in a raw text; see ``find_words``."""
+
     def keeps_all(start: int, end: int) -> bool:
         return keeps_numbers(text, start, end) and (
             not whole_words or keeps_words(text, start, end)

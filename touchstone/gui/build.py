@@ -35,7 +35,8 @@ class BuildOptions:
     """What a build was asked for; None leaves what mkdocs.yml says.
 
     ``lock`` is the permalinks.json of the last publication. With ``tombstone``, what breaks gets
-    a page that says so, and ``reason``.
+    a page that says so, and ``reason``. ``data`` publishes the bundles beside their pages;
+    ``compare`` are pairs of bundle ids that get a page, beside those that follow one another.
     """
 
     bundles: Path | None = None
@@ -46,6 +47,8 @@ class BuildOptions:
     lock: Path | None = None
     tombstone: bool = False
     reason: str = ""
+    data: bool | None = None
+    compare: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,8 @@ def plugin_options(options: BuildOptions, project: Path) -> dict[str, Any]:
         "lock": None if options.lock is None else str(options.lock.absolute()),
         "tombstone": options.tombstone or None,
         "reason": options.reason or None,
+        "publish_data": options.data,
+        "compare": [list(pair) for pair in options.compare] or None,
     }
 
 

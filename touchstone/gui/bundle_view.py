@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from touchstone.bundle import Bundle
-from touchstone.bundle_check import check_bundle
+from touchstone.bundle_check import check_open_bundle
 from touchstone.errors import Problem
 from touchstone.evidence import Mention, find_mentions, locate_quote
 from touchstone.gui.judge_quality import JudgeQualityFiles, judge_quality_of
@@ -113,7 +113,7 @@ class BundleView:
         )
         self.row_of: dict[Pair, MasterRow] = {row.pair: row for row in self.rows}
         self.flags = effective_flags(bundle.verdicts, self.reviews)
-        self.problems: Sequence[Problem] = check_bundle(bundle.path).problems
+        self.problems: Sequence[Problem] = check_open_bundle(bundle).problems
 
     @property
     def is_judged(self) -> bool:

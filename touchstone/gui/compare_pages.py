@@ -114,9 +114,7 @@ def compare_page_data(planned: PlannedComparison, words: Wording) -> dict[str, A
         "suite_rows": rows,
         "more_suite_rows": more_rows,
         "models": models,
-        "detailed": [
-            one for one in moved if one.change.before.row.report or one.change.after.row.report
-        ],
+        "detailed": [one for one in moved if one.change.is_judged],
         "most_open": MOST_OPEN,
         "only": [
             (words.say("Only before"), comparison.only_before),

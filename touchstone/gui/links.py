@@ -14,6 +14,8 @@ from touchstone.slugs import pair_slugs, slug, slugs
 
 INDEX = "index.html"
 METHOD = "method.html"
+ARCHIVE = "bundle.zip"
+SCORES = "score.json"
 JUDGES = "judges.html"
 MODEL_SECTIONS = frozenset({"profile", "answers", "marks"})
 """The anchors that every model's page has beside its dimensions."""
@@ -95,6 +97,16 @@ class BundleLinks:
     def judge_row(self) -> str:
         """The judge on the page of all judges; only where the bundle is judged."""
         return f"{JUDGES}#judge--{slug(self.bundle_id)}"
+
+    @property
+    def archive(self) -> str:
+        """The bundle itself, as a ZIP."""
+        return f"{self.root}/{ARCHIVE}"
+
+    @property
+    def scores(self) -> str:
+        """What ``touchstone score --json`` prints of the bundle."""
+        return f"{self.root}/{SCORES}"
 
     @property
     def scorecard(self) -> str:

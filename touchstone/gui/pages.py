@@ -47,7 +47,8 @@ class PageMaker:
     """Makes the pages of a site in one language.
 
     ``decisions`` maps the number of a decision ("0007") to the page that the site has of it;
-    ``wanted`` are pairs of bundle ids that are compared, beside those that follow one another.
+    ``wanted`` are pairs of bundle ids that are compared, beside those that follow one another;
+    ``with_data`` says whether the data lies beside the pages.
 
     Raises:
         SiteError: a wanted bundle is not there, or two can't be compared.
@@ -59,10 +60,13 @@ class PageMaker:
         locale: Locale,
         decisions: Mapping[str, str] | None = None,
         wanted: Sequence[tuple[str, str]] = (),
+        *,
+        with_data: bool = True,
     ) -> None:
         self.site = site
         self.decisions = decisions or {}
         self.words = Wording(locale)
+        self._with_data = with_data
         self.comparisons = planned_comparisons(site, wanted)
         self._renderer = Renderer(self.words)
 
@@ -98,6 +102,7 @@ class PageMaker:
         """Yield path, template and data of a bundle's pages."""
         links, words, rule = view.links, self.words, view.suite.ko_rule
         data = scorecard_page_data(view, words)
+        data["with_data"] = self._with_data
         data["comparisons"] = comparison_links(view, self.comparisons, words)
         yield links.scorecard, "scorecard.html.j2", data
         for entry in view.entries:

@@ -39,6 +39,7 @@ from touchstone.gui.locale import LANGUAGES, Locale, one_line
 from touchstone.gui.lock import Lock, read_lock
 from touchstone.gui.pages import Page, PageMaker
 from touchstone.gui.publication import Burial, Publication
+from touchstone.gui.site_data import publish_data
 from touchstone.gui.stamp import Shell, Slots
 
 log = logging.getLogger("mkdocs.plugins.touchstone")
@@ -51,6 +52,8 @@ class PluginOptions(Config):  # type: ignore[no-untyped-call]
     lang = opt.Choice(LANGUAGES, default="en")
     index = opt.Type(bool, default=False)
     lock = opt.Type(str, default="")
+    publish_data = opt.Type(bool, default=True)
+    compare = opt.ListOfItems(opt.ListOfItems(opt.Type(str)), default=[])
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             raise PluginError(str(failure)) from None
         self._lock = self._read_lock(config)
         self._decisions = _decision_pages(Path(config.docs_dir))
-        self._maker = PageMaker(self._site, locale, self._decisions)
+        self._maker = self._page_maker(locale)
         self._bodies.clear()
         self._shells.clear()
         self._frames.clear()
@@ -203,6 +206,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         for path, view in self._shells.items():
             self._stamp(site, path, view, publication.history(view))
         self._keep(site, publication)
+        self._publish_data(site)
         _write_sitemap(site, config.site_url, without=publication.kept)
         problems = check_links(site)
         self.counts.broken_links = sum(p.code == "broken_link" for p in problems)
@@ -215,6 +219,16 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         folder = getattr(self._gen_files, "_dir", None)
         if isinstance(folder, TemporaryDirectory):
             folder.cleanup()
+
+    def _publish_data(self, site: Path) -> None:
+        if not self.config.publish_data:
+            return
+        for view in self._site.views:
+            try:
+                publish_data(site, view)
+            except SiteError as failure:
+                self.refusal = failure
+                raise PluginError(str(failure)) from None
 
     def _stamp(self, site: Path, path: str, view: BundleView, history: History) -> None:
         shell = self._take_shell(site, path)
@@ -285,6 +299,19 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         base = Path(config.config_file_path).parent if config.config_file_path else Path()
         named = str(_overrides.get("lock", self.config.lock))
         return base / named if named else None
+
+    def _page_maker(self, locale: Locale) -> PageMaker:
+        try:
+            wanted = [(before, after) for before, after in self.config.compare]
+        except ValueError:
+            text = "compare in mkdocs.yml takes pairs of bundles, e.g. [[before, after]]."
+            raise PluginError(text) from None
+        try:
+            return PageMaker(
+                self._site, locale, self._decisions, wanted, with_data=self.config.publish_data
+            )
+        except SiteError as failure:
+            raise PluginError(str(failure)) from None
 
     def _theme_values(self, config: MkDocsConfig, locale: Locale) -> dict[str, Any]:
         _, date = locale.gettext, newest(self._site.views)

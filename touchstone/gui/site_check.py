@@ -16,8 +16,7 @@ from touchstone.bundle_scores import scorecard_of_bundle
 from touchstone.errors import InputError, Problem
 from touchstone.gui.audit import Audit, read_json
 from touchstone.gui.link_check import SiteLinks
-from touchstone.gui.links import INDEX, BundleLinks
-from touchstone.gui.site_data import ARCHIVE, SCORES
+from touchstone.gui.links import ARCHIVE, INDEX, SCORES, BundleLinks
 from touchstone.gui.site_figures import Figures, difference, read_figures
 from touchstone.gui.site_files import check_files, read_manifest
 from touchstone.gui.site_records import (

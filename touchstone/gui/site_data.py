@@ -10,9 +10,6 @@ from touchstone.errors import BundleError, SiteError
 from touchstone.gui.bundle_view import BundleView
 from touchstone.json_text import json_text
 
-ARCHIVE = "bundle.zip"
-SCORES = "score.json"
-
 
 def publish_data(site: Path, view: BundleView) -> None:
     """Write a bundle's ``bundle.zip`` and ``score.json`` into its folder of a site.
@@ -22,12 +19,12 @@ def publish_data(site: Path, view: BundleView) -> None:
     Raises:
         SiteError: a file that the bundle needs is a link, which is not published.
     """
-    bundle, folder = view.bundle, site / view.links.root
-    folder.mkdir(parents=True, exist_ok=True)
+    bundle, links = view.bundle, view.links
+    (site / links.root).mkdir(parents=True, exist_ok=True)
     try:
-        pack_bundle(bundle, folder / ARCHIVE)
+        pack_bundle(bundle, site / links.archive)
     except BundleError as failure:
         hint = f"{failure.hint} Or build the site without its data: --no-data."
         raise SiteError(failure.message, hint=hint) from None
     scores = json_text(scorecard_of_bundle(bundle)) + "\n"
-    (folder / SCORES).write_text(scores, encoding="utf-8", newline="\n")
+    (site / links.scores).write_text(scores, encoding="utf-8", newline="\n")
