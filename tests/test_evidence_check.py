@@ -335,6 +335,13 @@ def test_another_model_s_answer_to_the_same_prompt_goes_before_any_other() -> No
     assert found == Finding("cross_model", ((6, 32),), (*BETA, "E2"), 1)
 
 
+def test_of_another_model_s_answers_the_one_to_the_same_prompt_counts() -> None:
+    words = "Come whenever it suits you"
+    answers = {ALPHA: {"E2": "x"}, BETA: {"E1": words, "E2": words, "E3": words}}
+    found = checker_of(suite_of("E1", "E2", "E3"), answers).check_quote(ALPHA, "E2", words)
+    assert found.place == (*BETA, "E2")
+
+
 def test_the_model_s_own_answers_go_before_another_model_s() -> None:
     words = "Come whenever it suits you"
     answers = {BETA: {"E1": words}, ALPHA: {"E1": "x", "E2": f"- {words}"}}
@@ -370,7 +377,14 @@ FIGURES = "The total is £60.50, 15% of 1,200. Tomorrow | Bath; no Über\u00adwe
     ("term", "found"),
     [
         *(("Tom", ""), ("60", ""), ("200", ""), ("60.50", "60.50"), ("£60.50", "£60.50")),
-        *(("£ 60.50", "£60.50"), ("15 %", "15%"), ("15%", "15%"), ("5%", ""), ("bath", "Bath")),
+        *(
+            ("£ 60.50", "£60.50"),
+            ("15 %", "15%"),
+            ("15%", "15%"),
+            ("5%", ""),
+            ("15% o", ""),
+            ("bath", "Bath"),
+        ),
         *(("Straße", "STRASSE"), ("Überweisung", "Über\u00adweisung"), ("weisung", "")),
         *(("|", "|"), ("**", ""), ("the TOTAL  is", "The total is"), ("total £", ""), (".*", "")),
     ],

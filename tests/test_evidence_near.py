@@ -104,6 +104,13 @@ def test_a_long_made_up_quote_is_not_near_a_short_answer() -> None:
     assert checker.check_quote(ALPHA, "E1", quote).kind == "unverifiable"
 
 
+def test_a_quote_that_says_more_than_the_whole_answer_is_not_near_it() -> None:
+    text = "The boiler has been cold since we moved in here."
+    checker = checker_of(suite_of("E1"), {ALPHA: {"E1": text}})
+    quote = f"It says: {text} And much else was said about it on that day."
+    assert checker.check_quote(ALPHA, "E1", quote).kind == "unverifiable"
+
+
 def test_an_inserted_negation_does_not_pass_for_the_next_sentence_s() -> None:
     text = "You should take this medicine with water every day. Not with milk, please."
     checker = checker_of(suite_of("E1"), {ALPHA: {"E1": text}})

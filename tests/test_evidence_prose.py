@@ -117,6 +117,7 @@ def test_what_is_between_matching_marks_is_quoted_whatever_stands_around(
     [
         ("E1 says “a b”.", [("a b", ("E1",))]),
         ("“a b” (E1), “c d” (E2)", [("a b", ("E1", "E2")), ("c d", ("E2", "E1"))]),
+        ("“a b” (see E1), “c d”, as in E2", [("a b", ("E1", "E2")), ("c d", ("E2", "E1"))]),
         ("E1: “a b”; “c d” – E2", [("a b", ("E1", "E2")), ("c d", ("E2", "E1"))]),
         ("“a b” [E1, E2] “c d”", [("a b", ("E1", "E2")), ("c d", ("E2", "E1"))]),
         ("E1 is weak. E2 says “a b”. C1 too.", [("a b", ("E2",))]),
