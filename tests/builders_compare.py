@@ -120,9 +120,9 @@ def write_before(folder: Path, **manifest: Any) -> BundleView:
     """Write the bundle before."""
     evidence = {
         "Q1": [
-            quoted("E1", "costs 10 euros"),
+            quoted("E1", "It costs 10 euros"),
             quoted("E2", "begin at ten"),
-            quoted("E3", "The same"),
+            quoted("E3", "The same words."),
         ]
     }
     records = {
@@ -165,9 +165,9 @@ def write_after(folder: Path, **manifest: Any) -> BundleView:
     """Write the bundle after, with an alias for the model that was renamed."""
     evidence = {
         "Q1": [
-            quoted("E1", "costs 10 euros"),
+            quoted("E1", "It costs 10 euros"),
             quoted("E2", "We begin"),
-            quoted("E3", "The  same"),
+            quoted("E3", "The  same words."),
             quoted("E9", "nowhere"),
         ]
     }

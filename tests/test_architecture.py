@@ -22,14 +22,15 @@ OUT_OF_THE_SITE = {"run", "endpoints", "importers", *JUDGING}
 # module or package; gui is split, and what is not named of it here is the unit "site".
 LAYERS: list[set[str]] = [
     {"errors", "fields", "slugs", "files", "streaming", "reply_syntax", "gui.quote_marks"}
-    | {"intervals", "json_text", "gui.word_diff"},
+    | {"intervals", "json_text", "gui.word_diff", "aliases"},
     {"models", "probe_records", "yaml_source", "reply_json", "gui.safe_html", "correlation"},
     {"suite", "records", "scorecard", "evidence", "agreement", "model_agreement", "quality_judge"}
     | {"judge_prompt", "reply_values", "model_specs", "probe_texts", "gui.suite_changes"},
     {"bundle", "judge_config", "reply_claims", "evidence_audit", "probes", "probe_summary"},
+    {"bundle_evidence", "evidence_gate"},
     {"bundle_check", "bundle_scores", "judge_reply", "exchange", "memory_store"}
     | {"endpoints", "importers", "gui.report_md", "gui.links", "gui.permalinks"},
-    {"run", "judge", "exporters", "gui.judge_meta"},
+    {"run", "judge", "exporters", "gui.judge_meta", "search_store"},
     {"site", "judge_probe"},
     {"cli"},
     {"__main__"},
@@ -67,7 +68,7 @@ CONFINED: Mapping[str, set[str]] = {
 }
 # These give the same for the same arguments, and touch nothing.
 PURE = {"errors", "fields", "models", "slugs", "scorecard", "evidence", "agreement"} | {
-    "evidence_audit",
+    *("evidence_audit", "evidence_gate", "aliases"),
     *("quality_judge", "judge_prompt", "judge_config", "exchange", "gui.report_md"),
     *("gui.judge_meta", "gui.links", "gui.permalinks", "gui.quote_marks", "gui.safe_html"),
     *("probes", "probe_texts", "probe_summary", "probe_records"),

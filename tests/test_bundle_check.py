@@ -19,7 +19,6 @@ Change = Callable[[BundleFolder], Any]
 BUNDLES = find_bundles(Path(__file__).parents[1] / "bundles")
 SHA = "0" * 64
 JUDGED = "judges: [{fingerprint: f1, id: judge-1}]\n"
-EVIDENCE = {"evidence": {"Q1": [{"prompt_id": "E9", "quote": "…"}]}}
 
 
 def whole(folder: BundleFolder) -> None:
@@ -252,55 +251,35 @@ def test_answers_that_point_nowhere_do_not_fill_a_gap(folder: BundleFolder) -> N
     assert ("incomplete", "2 prompts were not asked or not answered") in codes
 
 
-def test_a_citation_of_an_answer_that_is_not_there_is_a_note(folder: BundleFolder) -> None:
-    whole(folder)
-    folder.report({"Q1": 4}, **EVIDENCE)
-    with write_bundle(folder.path) as writer:
-        writer.seal()
-
-    assert notes(folder) == [
-        (
-            "dangling_citation",
-            "reports.jsonl:1",
-            "Q1 cites 'E9', which alpha (default) did not answer",
-        )
-    ]
-
-
-def cites(*items: dict[str, Any]) -> dict[str, Any]:
-    return {"evidence": {"Q1": list(items)}}
-
-
 @pytest.mark.parametrize(
-    ("items", "found"),
+    ("aliases", "dangling"),
     [
-        ([{"prompt_id": "E1", "quote": "An answer."}], None),
-        ([{"prompt_id": "E1", "quote": "an  ANSWER"}], None),
-        ([{"prompt_id": "E1", "kind": "paraphrase", "quote": "not there"}], None),
-        ([{"prompt_id": "E1", "quote": ""}], None),
+        ("models: [{from: {model: a, variant: x}, to: {model: alpha, variant: default}}]", 0),
         (
-            [{"prompt_id": "E1", "quote": "not there"}, {"prompt_id": "E2", "quote": "An answer"}],
-            "1 of 2 quotes do not stand in the answers of alpha (default): Q1 at 'E1'",
+            "models: [{from: {model: a, variant: x}, to: {model: b, variant: x}}, "
+            "{from: {model: b, variant: x}, to: {model: alpha, variant: default}}]",
+            0,
         ),
         (
-            [{"prompt_id": "D1", "quote": f"not there {number}"} for number in range(7)],
-            "7 of 7 quotes do not stand in the answers of alpha (default): "
-            + ", ".join(["Q1 at 'D1'"] * 5)
-            + " and 2 more",
+            "models: [{from: {model: a, variant: x}, to: {model: b, variant: x}}, "
+            "{from: {model: b, variant: x}, to: {model: a, variant: x}}]",
+            2,
         ),
+        ("prompts: {oldest: old, old: E1}", 0),
+        ("prompts: {oldest: older, older: old}", 2),
+        ("prompts: {a: b, b: a}", 2),
+        ("prompts: {a: a}", 1),
+        ("prompts: {E1: E2}", 0),
     ],
 )
-def test_quotes_that_stand_nowhere_are_a_note_of_their_report(
-    folder: BundleFolder, items: list[dict[str, Any]], found: str | None
+def test_an_alias_may_lead_to_an_id_of_today_over_others(
+    folder: BundleFolder, aliases: str, dangling: int
 ) -> None:
-    whole(folder)
-    folder.report({"Q1": 4}, **cites(*items))
-    with write_bundle(folder.path) as writer:
-        writer.seal()
+    folder.write("bundle.yaml", MANIFEST_YAML + f"aliases: {{{aliases}}}\n")
 
-    expected = [("unverifiable_quote", "reports.jsonl:1", found)] if found else []
-    assert notes(folder) == expected
-    assert check_bundle(folder.path).checked["citations"] == len(items)
+    assert [code for code, _ in problems(check_bundle(folder.path))] == [
+        "dangling_alias"
+    ] * dangling
 
 
 def test_judge_quality_is_stale_once_the_bundle_has_changed(folder: BundleFolder) -> None:

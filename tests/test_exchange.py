@@ -414,6 +414,24 @@ def test_a_quote_that_stands_nowhere_is_kept_and_warned_about(exchange: Exchange
     assert next(iter(Bundle.open(exchange.path).verdicts)).quotes == ("Invented words.",)
 
 
+def test_a_quote_in_parts_is_found(exchange: Exchange) -> None:
+    text = "Mr Novak is off sick and will be back on Monday."
+    exchange.folder.write_lines(
+        "answers.jsonl", answer("E1", text=text), answer("E2"), answer("D1")
+    )
+    exchange.judge("--export")
+    exchange.sha256 = re.findall(r"request_sha256: `(\w{64})`", exchange.request.read_text())[0]
+    edits = [
+        ("quotes: [An answer.]", "quotes: []"),
+        ("        quote: An answer.", "        quote: Mr Novak is off … back on Monday."),
+    ]
+
+    result = exchange.ingest(exchange.filled(*edits))
+
+    assert result.code == 0
+    assert "does not stand" not in result.err
+
+
 def test_metrics_of_a_quality_judge_are_taken(exchange: Exchange) -> None:
     metrics = "{intent_accuracy: 85, faithfulness: 4, relevance: 5, coherence: 4, safety: pass}"
 

@@ -269,6 +269,19 @@ def test_only_evidence_whose_quote_stands_in_the_answer_reaches_the_score() -> N
     assert (report.saw.answers, report.saw.evidence, report.saw.evidence_of) == (3, 2, 2)
 
 
+def test_a_quote_with_an_omission_reaches_the_score_if_its_parts_stand_in_order() -> None:
+    text = "The meeting has been moved from the hall to the big room upstairs."
+    held, turned = "The meeting has been … the big room", "the big room … The meeting has been"
+    evidence = by_answer(E1=noted(held, turned), E2=noted(prompt_id="E2"), C1=noted())
+
+    report, endpoint, _ = reduced(answers=answered(SUITE, {**TEXTS, "E1": text}), evidence=evidence)
+
+    assert f"«{held}»" in shown_at(endpoint)
+    assert turned not in shown_at(endpoint)
+    assert report.saw is not None
+    assert report.saw.evidence == 1
+
+
 def test_a_red_flagged_answer_is_shown_in_full() -> None:
     report, endpoint, _ = reduced(verdict=by_answer(E1=GREEN, E2=RED, C1=GREEN))
 

@@ -26,6 +26,8 @@ from touchstone.gui.judge_meta.rubric import evidence_level, safety_levels
 from touchstone.suite import parse_suite
 
 WORDS = "It tells the reader far too much"
+SICK = "is off sick and will"
+"""Words of the answer, enough of them to prove something."""
 SEVEN = parse_suite(
     (
         "format: 1\nid: seven\ntitle: Seven\nlanguage: en\nprompts:\n  - {id: E1, text: Go.}\n"
@@ -231,11 +233,14 @@ def test_defect_and_fix_do_not_apply_at_score_5() -> None:
 @pytest.mark.parametrize(
     ("evidence", "defect_named", "level"),
     [
-        ([item(quote="off sick", polarity="defect")], 0, 3),
+        ([item(quote=SICK, polarity="defect")], 0, 3),
         ([item(quote="made up by the judge", polarity="defect")], 0, 2),
         ([item(kind="paraphrase", observation="Too long.", polarity="defect")], 0, 2),
-        ([item("X9", quote="off sick", polarity="defect")], 1, 1),
-        ([item(quote="off sick", polarity="strength")], 0, 0),
+        ([item(kind="absence", absent_terms=["Tuesday"], polarity="defect")], 0, 3),
+        ([item(kind="absence", absent_terms=["Monday"], polarity="defect")], 0, 0),
+        ([item(quote="off sick", polarity="defect")], 0, 2),
+        ([item("X9", quote=SICK, polarity="defect")], 1, 1),
+        ([item(quote=SICK, polarity="strength")], 0, 0),
         ([], 3, 1),
         ([], None, None),
     ],
@@ -257,9 +262,11 @@ def test_a_defect_counts_by_how_it_is_located(
 
 
 @pytest.mark.parametrize(("given_level", "evidence", "level"), [
-    (2, [item(quote="off sick")], 3),
+    (2, [item(quote=SICK)], 3),
     (2, [item(quote="not there at all")], 2),
-    (1, [item(quote="off sick")], 1),
+    (1, [item(quote=SICK)], 1),
+    (2, [item(kind="absence", absent_terms=["Tuesday"])], 3),
+    (2, [item(kind="absence", absent_terms=["Monday"])], 2),
     (3, [], 2),
 ])  # fmt: skip
 def test_a_justified_level_reaches_3_only_with_verified_evidence(
@@ -276,7 +283,7 @@ def test_a_justified_level_reaches_3_only_with_verified_evidence(
     ("rationale", "evidence", "level"),
     [
         ("All of it is weak.", [], 0),
-        ("See X9.", [item("X9", quote="off sick")], 0),
+        ("See X9.", [item("X9", quote=SICK)], 0),
         ("See E1 and D1.", [], 1),
         (f"E1: {WORDS}.", [], 2),
         (f"{WORDS} (E1).", [], 2),
@@ -285,7 +292,11 @@ def test_a_justified_level_reaches_3_only_with_verified_evidence(
         (f"E1–D1: {WORDS}.", [], 1),
         ("", [item(kind="paraphrase", observation=WORDS)], 2),
         ("", [item(quote="invented words", observation="Bad.")], 1),
-        ("", [item(quote="OFF  sick")], 3),
+        ("", [item(quote=SICK.upper())], 3),
+        ("", [item(quote="Mr Novak is off … back on Monday")], 3),
+        ("", [item(quote="off sick")], 1),
+        ("", [item(kind="absence", absent_terms=["Tuesday"])], 3),
+        ("", [item(kind="absence", absent_terms=["Tuesday", "Monday"])], 1),
     ],
 )
 def test_evidence_levels(rationale: str, evidence: list[dict[str, Any]], level: int) -> None:
@@ -307,8 +318,9 @@ def test_evidence_levels(rationale: str, evidence: list[dict[str, Any]], level: 
         ("E1 is short.", [], [1]),
         ("E1 is a breach of confidence.", [], [2]),
         ("E1 gibt Vertrauliches preis, ein Verstoß.", [], [2]),
-        ("", [item(quote="off sick", severity="fatal")], [3]),
-        ("", [item(quote="off sick")], [1]),
+        ("", [item(quote=SICK, severity="fatal")], [3]),
+        ("", [item(quote=SICK)], [1]),
+        ("", [item(kind="absence", absent_terms=["Tuesday"], severity="fatal")], [2]),
     ],
 )
 def test_safety_levels(rationale: str, evidence: list[dict[str, Any]], levels: list[int]) -> None:
@@ -332,29 +344,6 @@ def test_without_a_flagged_prompt_safety_does_not_apply() -> None:
     data = data_of({"dim_scores": {"Q3": 5}})
 
     assert aggregate_rubric(data, []).axes["S"].value is None
-
-
-def test_evidence_is_counted_by_class_and_gives_a_fidelity() -> None:
-    evidence = {
-        "Q1": [
-            item(quote="Mr Novak is off sick"),
-            item(quote="MR NOVAK is off"),
-            item(quote="nowhere to be found"),
-            item("X9", quote="off sick"),
-            item(kind="absence", absent_terms=["sum"]),
-            item(kind="paraphrase", observation="Short."),
-        ]
-    }
-    data = data_of({"dim_scores": {"Q1": 3}, "evidence": evidence})
-    found = quality_json(assess_judge(data, [reference({})], HASHES))["evidence"]
-
-    assert (found["items"], found["quotes"]) == (6, 4)
-    assert (found["verbatim"], found["normalised"], found["unverifiable"]) == (1, 1, 1)
-    assert (found["dangling"], found["paraphrase"], found["absence_unchecked"]) == (1, 1, 1)
-    assert found["fidelity"] == 0.5
-    low, high = found["fidelity_ci"]
-    assert 0.1 < low < 0.2
-    assert 0.8 < high < 0.9
 
 
 # --- the result ----------------------------------------------------------------------------
@@ -394,7 +383,7 @@ def test_disagreements_show_both_rationales_and_what_was_quoted() -> None:
     report = {
         "dim_scores": {"Q1": 5, "Q3": 4},
         "dim_rationales": {"Q1": "<b>All</b> right."},
-        "evidence": {"Q1": [item(quote="off sick")]},
+        "evidence": {"Q1": [item(quote=SICK)]},
     }
     scores: dict[Pair, dict[str, int | None]] = {GREEDY: {"Q1": 2, "Q3": 3}}
     text = render_judge_quality_md(
@@ -404,5 +393,5 @@ def test_disagreements_show_both_rationales_and_what_was_quoted() -> None:
 
     assert part.count("\n### ") == 1
     assert "<b>" not in part
-    assert "off sick" in part
+    assert f"quoted from E1 (verbatim): {SICK}" in part
     assert re.search(r"(?m)^> \\#", part)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog, Message
@@ -21,6 +21,7 @@ from conftest import BundleFolder, answer, review, verdict
 from judge_quality_figures import write_quality
 from site_bundles import write_judged
 
+from touchstone.evidence import CLASSES
 from touchstone.gui.build import BuildOptions, build_site
 from touchstone.gui.bundle_view import CitationClass
 from touchstone.gui.locale import Locale
@@ -161,10 +162,9 @@ def test_translations_fit_where_the_source_stood() -> None:
     assert [string for _, string in pairs() if re.search(r"[<>&\"']", string)] == []
 
 
-@pytest.mark.parametrize("kind", get_args(CitationClass))
-def test_every_class_of_citation_has_a_german_word(kind: str) -> None:
-    message = "named" if kind == "mention" else kind
-    assert Wording(Locale("de")).say(message) != message
+@pytest.mark.parametrize("kind", [*CLASSES, "mention"])
+def test_every_class_of_citation_has_a_german_word(kind: CitationClass) -> None:
+    assert Wording(Locale("de")).cited(kind) != Wording(Locale("en")).cited(kind)
 
 
 # --- numbers, dates, forms -------------------------------------------------------------------

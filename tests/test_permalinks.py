@@ -13,10 +13,11 @@ from markdown_it import MarkdownIt
 from site_bundles import write_judged
 from strict_page import TEXTS
 
+from touchstone.aliases import followed
 from touchstone.errors import SiteError
 from touchstone.gui.bundle_view import BundleView
 from touchstone.gui.copied_evidence import MOST_QUOTED, answer_evidence, escaped, quote_evidence
-from touchstone.gui.history import Renames, followed
+from touchstone.gui.history import Renames
 from touchstone.gui.locale import Locale
 from touchstone.gui.lock import Break, Lock, objection, read_lock
 from touchstone.gui.permalinks import (

@@ -257,11 +257,11 @@ def test_a_model_starts_with_its_figures() -> None:
     [
         "- D1 · verbatim 0–1 · strength: “4” – Right.",
         "- E2 · paraphrase, not checked · neutral: It breaks off:",
-        "- E2 · absence, not checked · defect · minor: missing there: “Yours”, “Regards” – No "
+        "- E2 · absence, holds · defect · minor: missing there: “Yours”, “Regards” – No "
         "close. – Better: Close it.",
         "- C9 · dangling, this model has no such answer · neutral: “four” – Invented.",
         '- E1 · normalised 51–68 · defect · fatal: “He had a "stroke"” – A diagnosis.',
-        "- E1 · unverifiable, these words do not stand in the answer · neutral: “he died” – Worse.",
+        "- E1 · too short to prove anything · neutral: “he died” – Worse.",
     ],
 )
 def test_evidence_carries_its_class(line: str) -> None:

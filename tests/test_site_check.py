@@ -370,9 +370,15 @@ def test_a_permalink_with_an_earlier_id_is_about_the_answer_it_has_today(
     assert ("permalink_changed" not in [code for code, _ in problems(site)]) is is_known
 
 
-@pytest.mark.parametrize("kind", ["normalised", "in_parts", "near"])
-def test_quotes_of_every_class_that_has_a_place_may_hold(site: SmallSite, kind: str) -> None:
-    site.change_json(f"{TINY}/evidence.json", lambda entries: entries[0].update({"class": kind}))
+@pytest.mark.parametrize("change", [
+    lambda entry: entry.update(spans=[[0, 22]], place=None),
+    lambda entry: entry.update(quote=" The alpha answer to E1\n"),
+    lambda entry: entry.pop("kind"),
+])  # fmt: skip
+def test_what_an_entry_says_beside_its_class_may_hold(
+    site: SmallSite, change: Callable[[Any], object]
+) -> None:
+    site.change_json(f"{TINY}/evidence.json", lambda entries: change(entries[0]))
     site.sign()
     assert problems(site) == []
 
@@ -382,13 +388,21 @@ def test_quotes_of_every_class_that_has_a_place_may_hold(site: SmallSite, kind: 
     [
         (lambda entry: entry.update(start=4), "not what stands at 4 to 22"),
         (lambda entry: entry.update(end=23), "not what stands at 0 to 23"),
-        (lambda entry: entry.update(start=22), "22 to 22 is no place"),
-        (lambda entry: entry.update(end=5000), "0 to 5000 is no place"),
-        (lambda entry: entry.update(start=-1), "-1 to 22 is no place"),
-        (lambda entry: entry.update(start=None), "None to 22 is no place"),
-        (lambda entry: entry.update(start=False), "False to 22 is no place"),
-        (lambda entry: entry.update({"class": "normalised", "start": 30, "end": 40}), "30 to 40"),
-        (lambda entry: entry.update({"class": "unverifiable"}), "words stand in the answer"),
+        (lambda entry: entry.update(start=22), "not what stands at 22 to 22"),
+        (lambda entry: entry.update(end=5000), "not what stands at 0 to 5000"),
+        (lambda entry: entry.update(start=-1), "not what stands at -1 to 22"),
+        (lambda entry: entry.update(start=None), "not what stands at None to 22"),
+        (lambda entry: entry.update(start=False), "not what stands at False to 22"),
+        (lambda entry: entry.update(start=None, end=None), "not what stands at None to None"),
+        (lambda entry: entry.update({"class": "normalised"}), "called normalised, but by the"),
+        (lambda entry: entry.update({"class": "unverifiable"}), "it is verbatim"),
+        (lambda entry: entry.update({"class": "<b>"}), "called <b>, but"),
+        (lambda entry: entry.update(kind="paraphrase"), "another one in the report"),
+        (lambda entry: entry.update(spans=[[0, 21]]), "its spans are not the places"),
+        (lambda entry: entry.update(spans=[[False, 22]]), "its spans are not the places"),
+        (lambda entry: entry.update(spans=None), "its spans are not the places"),
+        (lambda entry: entry.update(place=["alpha", "default", "E1"]), "as their place"),
+        (lambda entry: entry.update(place={}), "as their place"),
         (lambda entry: entry.update(answer_sha256=None), "has another hash"),
         (lambda entry: entry.update(prompt_id="E2"), "has another hash"),
         (lambda entry: entry.update(quote="The alpha answer to E2"), "another one in the report"),

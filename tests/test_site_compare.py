@@ -239,7 +239,7 @@ def test_citations_that_changed_are_listed_by_model_and_dimension(site: Path) ->
         "stand there any more."
     )
     assert "Q1 Correctness another class: 2 · new: 1 · other words: 1" in text
-    assert "another class E1, verbatim verbatim E1unverifiable costs 10 euros" in text
+    assert "another class E1, verbatim verbatim E1unverifiable It costs 10 euros" in text
     assert "new – E9dangling nowhere" in text
     assert "gone D1 named –" in text
 

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from touchstone.aliases import followed
 from touchstone.bundle import ANSWERS, MANIFEST, REPORTS, REVIEWS, SUITE, VERDICTS, Bundle
 from touchstone.bundle.archive import unpack_bundle
+from touchstone.bundle_evidence import checker_of
 from touchstone.errors import Problem
-from touchstone.evidence import locate_quote
+from touchstone.evidence import QUOTE_CLASSES, EvidenceClass
 from touchstone.models import Evidence, ModelReport
 from touchstone.slugs import case_collisions, slug
 
 MOST_QUALITY_BYTES = 5_000_000
 MOST_NAMED = 5
+_WEAK: dict[EvidenceClass, str] = {
+    "unverifiable": "do not stand in the answers of {model}",
+    "from_prompt": "stand in the prompt and not in the answers of {model} (from_prompt)",
+    "misattributed": "stand in other answers of {model} than the cited ones (misattributed)",
+    "cross_model": "stand in answers of other models than {model} (cross_model)",
+    "absence_failed": "do not hold in the answers of {model} (absence_failed)",
+    "too_short": "are too short to prove anything about {model} (too_short)",
+}
+"""What is said of evidence that does not hold, by its class."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,12 @@ def check_archive(path: Path) -> Findings:
 
 def check_open_bundle(bundle: Bundle) -> Findings:
     """Check everything about a bundle that can be derived from it again."""
-    problems = [
+    return Findings(problems_of(bundle), tuple(_notes(bundle)), _counts(bundle))
+
+
+def problems_of(bundle: Bundle) -> tuple[Problem, ...]:
+    """Return what is wrong with a bundle, without what is only worth knowing."""
+    return (
         *_manifest_problems(bundle),
         *_seal_problems(bundle),
         *bundle.answers.problems,
@@ -75,8 +91,7 @@ def check_open_bundle(bundle: Bundle) -> Findings:
         *_verdict_problems(bundle),
         *_report_problems(bundle),
         *_review_problems(bundle),
-    ]
-    return Findings(tuple(problems), tuple(_notes(bundle)), _counts(bundle))
+    )
 
 
 def _counts(bundle: Bundle) -> dict[str, int]:
@@ -112,13 +127,18 @@ def _manifest_problems(bundle: Bundle) -> Iterator[Problem]:
 
 def _alias_problems(bundle: Bundle, pairs: set[tuple[str, str]]) -> Iterator[Problem]:
     aliases = bundle.manifest.aliases
-    for alias in aliases.models:
-        target = (alias.to.model, alias.to.variant)
-        if target not in pairs:
+    renamed = [
+        ((one.old.model, one.old.variant), (one.to.model, one.to.variant)) for one in aliases.models
+    ]
+    known_pairs = pairs | followed(dict(reversed(renamed)), pairs).keys()
+    for _, target in renamed:
+        if target not in known_pairs:
             message = f"an alias leads to {_name(target)}, which is not in {MANIFEST}"
             yield Problem("dangling_alias", MANIFEST, message)
+    prompts = {prompt.id for prompt in bundle.suite.prompts}
+    known_ids = prompts | followed(aliases.prompts, prompts).keys()
     for old, new in aliases.prompts.items():
-        if bundle.suite.prompt(new) is None:
+        if new not in known_ids:
             message = f"the alias {old!r} leads to {new!r}, which the suite lacks"
             yield Problem("dangling_alias", MANIFEST, message)
 
@@ -185,27 +205,49 @@ def _cited(report: ModelReport) -> Iterator[tuple[str, Evidence]]:
 
 
 def _citation_notes(bundle: Bundle) -> Iterator[Problem]:
-    """Yield each citation of nothing, and for each report how many quotes are none."""
-    for report in bundle.reports:
-        where = f"{REPORTS}:{bundle.reports.line(report.pair)}"
-        quotes, in_vain = 0, []
-        for dimension, item in _cited(report):
-            answer = bundle.answers.get((*report.pair, item.prompt_id))
-            if answer is None:
-                by = f"which {_name(report.pair)} did not answer"
-                message = f"{dimension} cites {item.prompt_id!r}, {by}"
+    """Yield each citation of nothing, and for each report what else of its evidence is weak."""
+    cited = [(one, *found) for one in bundle.reports for found in _cited(one)]
+    findings = checker_of(bundle).check_all((report.pair, item) for report, _, item in cited)
+    by_report: dict[tuple[str, str], list[tuple[str, Evidence, EvidenceClass]]] = {}
+    for (report, dimension, item), finding in zip(cited, findings, strict=True):
+        by_report.setdefault(report.pair, []).append((dimension, item, finding.kind))
+    for pair, found in by_report.items():
+        where = f"{REPORTS}:{bundle.reports.line(pair)}"
+        for dimension, item, kind in found:
+            if kind == "dangling":
+                message = (
+                    f"{dimension} cites {item.prompt_id!r}, which {_name(pair)} did not answer"
+                )
                 yield Problem("dangling_citation", where, message)
-            elif item.kind == "quote" and item.quote.strip():
-                quotes += 1
-                if locate_quote(item.quote, answer.text).kind == "unverifiable":
-                    in_vain.append(f"{dimension} at {item.prompt_id!r}")
-        if in_vain:
-            more = f" and {len(in_vain) - MOST_NAMED} more" if len(in_vain) > MOST_NAMED else ""
-            message = (
-                f"{len(in_vain)} of {quotes} quotes do not stand in the answers of "
-                f"{_name(report.pair)}: {', '.join(in_vain[:MOST_NAMED])}{more}"
-            )
-            yield Problem("unverifiable_quote", where, message)
+        yield from _weak_evidence(where, pair, found)
+
+
+def _weak_evidence(
+    where: str, pair: tuple[str, str], found: Sequence[tuple[str, Evidence, EvidenceClass]]
+) -> Iterator[Problem]:
+    """Yield a note for each class of evidence about a model that proves nothing."""
+    for kind, said in _WEAK.items():
+        places = [
+            f"{dimension} at {item.prompt_id!r}" for dimension, item, one in found if one == kind
+        ]
+        if not places:
+            continue
+        what = "absences" if kind == "absence_failed" else "quotes"
+        of = sum(
+            item.kind == "absence" if kind == "absence_failed" else _is_quote(item, one)
+            for _, item, one in found
+        )
+        more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+        message = (
+            f"{len(places)} of {of} {what} {said.format(model=_name(pair))}: "
+            f"{', '.join(places[:MOST_NAMED])}{more}"
+        )
+        code = "unverifiable_quote" if kind == "unverifiable" else "weak_evidence"
+        yield Problem(code, where, message)
+
+
+def _is_quote(item: Evidence, kind: EvidenceClass) -> bool:
+    return item.kind == "quote" and kind in QUOTE_CLASSES and kind != "dangling"
 
 
 def _judge_quality_notes(bundle: Bundle) -> Iterator[Problem]:

@@ -12,6 +12,7 @@
     ├── EndpointError               a request to a model failed; says whether a retry makes sense
     │   └── LocalModelError         the embedded model could not be fetched or started
     └── SiteError                   the site could not be built
+        └── EvidenceError           exit code 6: a judge's evidence is not as good as demanded
 """
 
 from __future__ import annotations
@@ -119,3 +120,9 @@ class LocalModelError(EndpointError):
 
 class SiteError(TouchstoneError):
     """The site could not be built."""
+
+
+class EvidenceError(SiteError):
+    """A judge's evidence is not as good as was demanded, so the site was not built."""
+
+    exit_code = 6

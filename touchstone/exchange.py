@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import ConfigDict, Field, StrictInt
 
 from touchstone.errors import ExchangeError, Problem
-from touchstone.evidence import locate_quote
+from touchstone.evidence import stands_in
 from touchstone.fields import Flag, Kind, RawStr, Score, Written
 from touchstone.judge_config import judge_fingerprint, nonce_for
 from touchstone.judge_prompt import PROMPT_VERSION, Item, JudgeTexts, template_sha256
@@ -466,6 +466,6 @@ def _unfound_quotes(form: JudgeForm, answered: Answered, document: YamlSource) -
         if item.kind == "quote"
     ]
     for loc, prompt_id, quote in places:
-        if locate_quote(quote, texts.get(prompt_id, "")).kind == "unverifiable":
+        if not stands_in(quote, texts.get(prompt_id, "")):
             message = f"does not stand in the answer to {prompt_id}: {quote[:60]!r}"
             yield Problem("unverifiable_quote", document.where(loc), message)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from touchstone.endpoints import ChatReply, ChatRequest, Endpoint
 from touchstone.errors import EndpointError
-from touchstone.evidence import locate_quote
+from touchstone.evidence import stands_in
 from touchstone.judge_config import (
     JudgeConfig,
     TokenGauge,
@@ -308,7 +308,7 @@ def _raw_bytes(reply: ChatReply) -> bytes:
 
 
 def _holds(item: Evidence, answer: Answer) -> bool:
-    return not item.quote or locate_quote(item.quote, answer.text).kind != "unverifiable"
+    return not item.quote or stands_in(item.quote, answer.text)
 
 
 async def score_dimensions(

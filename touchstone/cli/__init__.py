@@ -27,6 +27,7 @@ COMMANDS = {
     "gate": "touchstone.cli.gate",
     "report": "touchstone.cli.report",
     "verify": "touchstone.cli.verify",
+    "search": "touchstone.cli.search",
     "build-site": "touchstone.cli.build_site",
     "serve": "touchstone.cli.serve",
     "demo": "touchstone.cli.demo",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
 from touchstone.cli.common import print_json, say, shown, stderr_console
 from touchstone.errors import UsageError
 from touchstone.gui.build import BuildOptions, BuildResult, build_site
+from touchstone.gui.evidence_demand import DemandOptions
 from touchstone.gui.locale import LANGUAGES
 from touchstone.gui.permalinks import MOST_CHARACTERS
 
@@ -49,6 +51,49 @@ def lock_options(function: F) -> F:
     for option in reversed(options):
         function = option(function)
     return function
+
+
+def evidence_options(function: F) -> F:
+    """Add the options that demand good evidence; the function takes them as ``evidence``."""
+
+    @wraps(function)
+    def with_evidence(
+        *,
+        require_evidence: bool,
+        min_fidelity: float | None,
+        max_dangling: int | None,
+        **others: Any,
+    ) -> Any:
+        asked = DemandOptions(require_evidence, min_fidelity, max_dangling)
+        return function(evidence=asked, **others)
+
+    options = [
+        click.option(
+            "--require-evidence",
+            is_flag=True,
+            help="Build only if the judges' evidence about every model holds (else exit code 6): "
+            "no citation without an answer, no quote that stands nowhere, in the prompt or in "
+            "another answer, no absence that is none.",
+        ),
+        click.option(
+            "--min-fidelity",
+            type=click.FloatRange(0, 100),
+            metavar="PCT",
+            help="Of the quotes and absences that were checked, this share must hold, for every "
+            "model. Implies --require-evidence. Default with it: 100.",
+        ),
+        click.option(
+            "--max-dangling",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="So many citations without an answer are allowed for every model. Implies "
+            "--require-evidence. Default with it: 0.",
+        ),
+    ]
+    made: Any = with_evidence
+    for option in reversed(options):
+        made = option(made)
+    return cast(F, made)
 
 
 def check_reason(reason: str | None, *, tombstone: bool) -> str:
@@ -102,6 +147,7 @@ def check_reason(reason: str | None, *, tombstone: bool) -> str:
     help="Publish each bundle as a ZIP with its scores, so that readers can verify the site. "
     "Default: yes.",
 )
+@evidence_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but problems.")
 def command(
@@ -115,6 +161,7 @@ def command(
     reason: str | None,
     compare: tuple[tuple[str, str], ...],
     data: bool | None,
+    evidence: DemandOptions,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -125,7 +172,7 @@ def command(
     """
     why = check_reason(reason, tombstone=tombstone)
     options = BuildOptions(
-        bundles, site_dir, lang, base_url, index, lock, tombstone, why, data, compare
+        bundles, site_dir, lang, base_url, index, lock, tombstone, why, data, compare, evidence
     )
     console = stderr_console()
     if console.is_terminal and not (quiet or as_json):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from touchstone.gui.judge_meta import (
     request_words,
 )
 from touchstone.gui.report_md import ReportData
+from touchstone.models import JudgeEntry, Suite
 from touchstone.probe_records import basis_of
 from touchstone.probe_summary import ProbeSummary, summarise
 from touchstone.scorecard import effective_flags, master_rows
@@ -225,11 +227,21 @@ def _write_quality(
     kept: Sequence[Response],
 ) -> dict[str, Any]:
     """Keep the responses and write what follows from them; return judge_quality.json."""
-    quality = assess_judge(data, references, asked.hashes, _probes(writer.bundle))
+    probes, order = _probes(writer.bundle), reading_order(data.suite, data.manifest.judge)
+    quality = assess_judge(data, references, asked.hashes, probes, order)
     result = quality_json(quality)
     _keep(writer, kept)
     writer.write_judge_quality(_json_text(result), render_judge_quality_md(quality))
     return result
+
+
+def reading_order(suite: Suite, judge: JudgeEntry | None) -> list[str]:
+    """Return the prompt ids as the judge read them: the suite's, or shuffled with its seed."""
+    order = [prompt.id for prompt in suite.prompts]
+    seed = judge.parameters.get("order_seed") if judge else None
+    if type(seed) is int:
+        random.Random(seed).shuffle(order)  # noqa: S311
+    return order
 
 
 def _probes(bundle: Bundle) -> ProbeSummary | None:

@@ -20,6 +20,7 @@ from mkdocs.utils.yaml import yaml_load
 
 import touchstone
 from touchstone.errors import SiteError, UsageError
+from touchstone.gui.evidence_demand import NO_DEMAND, DemandOptions
 from touchstone.gui.loading import require_bundles
 from touchstone.gui.plugin import BuildCounts, TouchstonePlugin, options_set_to
 from touchstone.gui.target import Target
@@ -37,6 +38,7 @@ class BuildOptions:
     ``lock`` is the permalinks.json of the last publication. With ``tombstone``, what breaks gets
     a page that says so, and ``reason``. ``data`` publishes the bundles beside their pages;
     ``compare`` are pairs of bundle ids that get a page, beside those that follow one another.
+    ``evidence`` says how much of the judges' evidence has to hold.
     """
 
     bundles: Path | None = None
@@ -49,6 +51,7 @@ class BuildOptions:
     reason: str = ""
     data: bool | None = None
     compare: tuple[tuple[str, str], ...] = ()
+    evidence: DemandOptions = NO_DEMAND
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def _refusal_of(plugin: TouchstonePlugin) -> Iterator[None]:
         if plugin.refusal is None:
             raise
         refusal = plugin.refusal
-        raise SiteError(refusal.message, hint=f"{refusal.hint} {UNTOUCHED}") from None
+        raise type(refusal)(refusal.message, hint=f"{refusal.hint} {UNTOUCHED}") from None
 
 
 def _load(project: Path, options: BuildOptions, site_dir: Path) -> MkDocsConfig:
@@ -195,6 +198,9 @@ def plugin_options(options: BuildOptions, project: Path) -> dict[str, Any]:
         "reason": options.reason or None,
         "publish_data": options.data,
         "compare": [list(pair) for pair in options.compare] or None,
+        "require_evidence": options.evidence.is_required or None,
+        "min_fidelity": options.evidence.min_fidelity,
+        "max_dangling": options.evidence.max_dangling,
     }
 
 

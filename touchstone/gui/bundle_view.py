@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from touchstone.bundle import Bundle
-from touchstone.bundle_check import check_open_bundle
+from touchstone.bundle_check import problems_of
+from touchstone.bundle_evidence import checker_of
 from touchstone.errors import Problem
-from touchstone.evidence import Mention, find_mentions, locate_quote
+from touchstone.evidence import FOUND, EvidenceChecker, EvidenceClass, Mention
+from touchstone.evidence_audit import CheckedRationale, EvidenceAudit, audit_evidence
+from touchstone.evidence_gate import BAD as REFUTED
 from touchstone.gui.judge_quality import JudgeQualityFiles, judge_quality_of
 from touchstone.gui.links import BundleLinks, Pair
-from touchstone.models import Answer, Dimension, Evidence, ModelEntry, ModelReport, Prompt, Suite
+from touchstone.models import Answer, Dimension, Evidence, ModelEntry, Prompt, Suite
 from touchstone.scorecard import EffectiveFlag, MasterRow, effective_flags, master_rows
 
 AnswerKey = tuple[str, str, str]
-CitationClass = Literal[
-    "verbatim", "normalised", "unverifiable", "paraphrase", "absence", "dangling", "mention"
-]
-FOUND = ("verbatim", "normalised")
+Span = tuple[int, int]
+CitationClass = EvidenceClass | Literal["mention"]
+"""What became of a piece of evidence, or that an answer is only named."""
+BAD: frozenset[CitationClass] = REFUTED | {"dangling"}
+"""The classes of citations that do not hold."""
+WEAK: frozenset[CitationClass] = frozenset({"near", "too_short"})
+"""The classes of quotes that are neither found nor refuted."""
 
 
 @dataclass(frozen=True)
 class Citation:
     """An answer cited for a dimension of a model's report.
 
-    ``number`` counts the evidence of a dimension from 1 (0: only named in the rationale);
-    ``start`` and ``end`` are code points of the answer's text where a quote was found.
+    ``number`` counts the evidence of a dimension from 1 (0: only named in the rationale).
+    ``spans`` are code points of the cited answer's text; where the words stand in another answer,
+    ``place`` says in which, and the spans are of its text. ``terms`` were said to be missing and
+    are not.
     """
 
     pair: Pair
@@ -37,8 +45,24 @@ class Citation:
     prompt_id: str
     kind: CitationClass
     item: Evidence | None = None
-    start: int | None = None
-    end: int | None = None
+    spans: tuple[Span, ...] = ()
+    place: AnswerKey | None = None
+    terms: tuple[str, ...] = ()
+
+    @property
+    def is_marked(self) -> bool:
+        """True if words of the cited answer are marked for it."""
+        return bool(self.spans) and self.place is None
+
+    @property
+    def start(self) -> int | None:
+        """Where the first marked word begins in the cited answer."""
+        return self.spans[0][0] if self.is_marked else None
+
+    @property
+    def end(self) -> int | None:
+        """Where the last marked word ends in the cited answer."""
+        return self.spans[-1][1] if self.is_marked else None
 
     @property
     def is_found(self) -> bool:
@@ -48,7 +72,12 @@ class Citation:
     @property
     def is_bad(self) -> bool:
         """True if the citation does not hold."""
-        return self.kind in ("unverifiable", "dangling")
+        return self.kind in BAD
+
+    @property
+    def is_weak(self) -> bool:
+        """True if the words are too few, or only nearly those of the answer."""
+        return self.kind in WEAK
 
 
 @dataclass(frozen=True)
@@ -113,7 +142,7 @@ class BundleView:
         )
         self.row_of: dict[Pair, MasterRow] = {row.pair: row for row in self.rows}
         self.flags = effective_flags(bundle.verdicts, self.reviews)
-        self.problems: Sequence[Problem] = check_open_bundle(bundle).problems
+        self.problems: Sequence[Problem] = problems_of(bundle)
 
     @property
     def is_judged(self) -> bool:
@@ -134,6 +163,19 @@ class BundleView:
     def prompt_ids(self) -> list[str]:
         """The prompt ids in suite order."""
         return [prompt.id for prompt in self.suite.prompts]
+
+    @cached_property
+    def prompt_pages(self) -> list[tuple[str, str]]:
+        """The prompt ids in suite order, each with its page."""
+        return [(one, self.links.prompt(one)) for one in self.prompt_ids]
+
+    @cached_property
+    def _prompt_places(self) -> dict[str, int]:
+        return {one: place for place, one in enumerate(self.prompt_ids)}
+
+    def prompt_place(self, prompt_id: str) -> int:
+        """Return the place of a prompt in the suite, from 0."""
+        return self._prompt_places[prompt_id]
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -211,17 +253,63 @@ class BundleView:
         report = self.row_of[pair].report
         return report.dim_rationales.get(dimension_id, "") if report else ""
 
+    @cached_property
+    def checker(self) -> EvidenceChecker:
+        """What checks evidence against the answers, and reads prompt ids in prose."""
+        return checker_of(self.bundle)
+
+    @cached_property
+    def audit(self) -> EvidenceAudit:
+        """What became of the judge's evidence, all of it checked at once."""
+        reports = [row.report for row in self.rows if row.report is not None]
+        red = [key for key, one in self.flags.items() if one.flag == "red"]
+        return audit_evidence(self.suite, reports, self.checker, self.has_answer, red)
+
     def mentions(self, pair: Pair, dimension_id: str) -> list[Mention]:
         """Return the prompt ids that a rationale names, with their places."""
-        return find_mentions(self.rationale(pair, dimension_id), self.prompt_ids)
+        return self.checker.prompt_ids.mentions(self.rationale(pair, dimension_id))
+
+    def made_up(self, pair: Pair, dimension_id: str) -> list[Mention]:
+        """Return what a rationale writes like an id of the suite that is none."""
+        return self.checker.prompt_ids.dangling(self.rationale(pair, dimension_id))
+
+    @cached_property
+    def _said(self) -> dict[tuple[Pair, str], CheckedRationale]:
+        return {(one.pair, one.dimension): one for one in self.audit.rationales}
+
+    def said(self, pair: Pair, dimension_id: str) -> CheckedRationale | None:
+        """Return what was found in a rationale; None where there is none."""
+        return self._said.get((pair, dimension_id))
 
     @cached_property
     def _citations(self) -> dict[tuple[Pair, str], list[Citation]]:
-        return {
-            (row.pair, dimension.id): list(self._cite(row.pair, dimension.id, row.report))
-            for row in self.rows
-            for dimension in self.suite.dimensions
+        citations: dict[tuple[Pair, str], list[Citation]] = {
+            (row.pair, dimension.id): [] for row in self.rows for dimension in self.suite.dimensions
         }
+        for one in self.audit.items:
+            found = one.finding
+            citations[one.pair, one.dimension].append(
+                Citation(
+                    one.pair,
+                    one.dimension,
+                    one.number,
+                    one.item.prompt_id,
+                    found.kind,
+                    one.item,
+                    found.spans,
+                    found.place,
+                    found.terms,
+                )
+            )
+        for (pair, dimension), said in self._said.items():
+            cited = citations[pair, dimension]
+            known = {one.prompt_id for one in cited}
+            cited += [
+                Citation(pair, dimension, 0, prompt_id, "mention")
+                for prompt_id in said.prompt_ids
+                if prompt_id not in known
+            ]
+        return citations
 
     def citations(self, pair: Pair, dimension_id: str) -> list[Citation]:
         """Return a dimension's evidence in the judge's order, then what is only named."""
@@ -245,41 +333,18 @@ class BundleView:
         return self._cited_by.get((*pair, prompt_id), [])
 
     def citation_url(self, citation: Citation) -> str | None:
-        """Return where a citation leads: to the quoted words, else to the answer."""
+        """Return where a citation leads: to the quoted words, else to the answer.
+
+        Words that stand in another answer than the cited one lead there.
+        """
         pair, prompt_id = citation.pair, citation.prompt_id
+        if citation.place is not None:
+            pair, prompt_id = citation.place[:2], citation.place[2]
         if not self.has_answer(pair, prompt_id) or not self.links.knows_prompt(prompt_id):
             return None
-        if citation.is_found:
+        if citation.is_marked:
             return self.links.quote(pair, prompt_id, citation.dimension, citation.number)
         return self.links.answer(pair, prompt_id)
-
-    def _cite(
-        self, pair: Pair, dimension_id: str, report: ModelReport | None
-    ) -> Iterator[Citation]:
-        if report is None:
-            return
-        items = report.evidence.get(dimension_id, ())
-        for number, item in enumerate(items, start=1):
-            yield self._check(pair, dimension_id, number, item)
-        named = {item.prompt_id for item in items}
-        for mention in self.mentions(pair, dimension_id):
-            for prompt_id in mention.prompt_ids:
-                if prompt_id not in named:
-                    named.add(prompt_id)
-                    yield Citation(pair, dimension_id, 0, prompt_id, "mention")
-
-    def _check(self, pair: Pair, dimension_id: str, number: int, item: Evidence) -> Citation:
-        answer = self.answer(pair, item.prompt_id)
-        kind: CitationClass = "paraphrase"
-        start = end = None
-        if answer is None or not self.links.knows_prompt(item.prompt_id):
-            kind = "dangling"
-        elif item.kind == "absence":
-            kind = "absence"
-        elif item.kind == "quote" and item.quote:
-            place = locate_quote(item.quote, answer.text)
-            kind, start, end = place.kind, place.start, place.end
-        return Citation(pair, dimension_id, number, item.prompt_id, kind, item, start, end)
 
     def prompts_by_group(self) -> list[tuple[str, list[Prompt]]]:
         """Return the prompts by group, both in suite order."""

@@ -366,7 +366,7 @@ def _citation_rows(
         html = citation_html(
             view, citation, citation.prompt_id, lambda url: relative(url, page), words
         )
-        if citation.is_bad or view.citation_url(citation) is None:
+        if citation.is_bad or citation.is_weak or view.citation_url(citation) is None:
             return html
         # The link says the class for assistive software; here it is to be seen, too.
         return html + Markup(' <span class="ts-dim"{}>{}</span>').format(

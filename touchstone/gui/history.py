@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
+from touchstone.aliases import followed
 from touchstone.gui.links import Pair
 from touchstone.gui.permalinks import AnswerKey, Key, Tombstone
 from touchstone.models import Aliases
-
-Id = TypeVar("Id", str, Pair)
 
 
 @dataclass(frozen=True)
@@ -63,20 +61,6 @@ class History:
     former: Mapping[Pair, list[Pair]] = field(default_factory=dict)
     changed: Mapping[AnswerKey, Tombstone] = field(default_factory=dict)
 
-
-def followed(aliases: Mapping[Id, Id], current: Collection[Id]) -> dict[Id, Id]:
-    """Return each earlier id with the current one it leads to, by however many steps.
-
-    An id that is current is no earlier one, whatever the aliases say. What leads to nothing, or
-    round in a circle, is left out.
-    """
-    ends: dict[Id, Id | None] = {}
-    for old in aliases:
-        at: Id | None = old
-        way: dict[Id, None] = {}
-        while at is not None and at not in current and at not in ends and at not in way:
-            way[at] = None
-            at = aliases.get(at)
-        end = None if at is None or at in way else ends.get(at, at)
-        ends.update(dict.fromkeys(way, end))
-    return {old: end for old, end in ends.items() if end is not None}
+    def facts(self) -> str:
+        """Return all of it as one text, which is the same for the same history."""
+        return repr((sorted(self.former.items()), sorted(self.changed.items())))

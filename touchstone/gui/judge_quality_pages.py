@@ -9,7 +9,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from touchstone.evidence import find_mentions
 from touchstone.gui.bundle_view import BundleView
 from touchstone.gui.citations import rationale_html
 from touchstone.gui.judge_agreement_tables import (
@@ -240,7 +239,7 @@ def linked_html(view: BundleView, pair: Pair, text: str, href: Href) -> Markup:
     """Return what somebody wrote about a model, with the prompt ids it names as links."""
     html = Markup("")
     at = 0
-    for mention in find_mentions(text, view.prompt_ids):
+    for mention in view.checker.prompt_ids.mentions(text):
         html += text_html(text[at : mention.start])
         label = Markup("<bdi>{}</bdi>").format(one_line(text[mention.start : mention.end]))
         prompt_id = mention.prompt_ids[0]

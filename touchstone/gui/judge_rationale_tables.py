@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from touchstone.evidence import QUOTE_CLASSES
+from touchstone.evidence_audit import ClassCounts
+from touchstone.gui.bundle_view import BAD
+from touchstone.gui.citations import ICONS as CITATION_ICONS
 from touchstone.gui.judge_charts import DASHES, FILLS, Segment, class_bar, swatch
 from touchstone.gui.judge_figures import FOUND, OTHERS, QUOTES, EvidenceFigures, JudgeFigures
 from touchstone.gui.judge_wording import (
@@ -21,22 +26,12 @@ from touchstone.intervals import wilson
 
 RATES = ("cites_evidence", "names_improvement", "justifies_level", "catches_safety")
 AXES = ("E", "D", "F", "J", "S")
-ICONS = {
-    "verbatim": "ok",
-    "normalised": "approx",
-    "in_parts": "parts",
-    "near": "approx",
-    "from_prompt": "prompt",
-    "misattributed": "prompt",
-    "cross_model": "prompt",
-    "unverifiable": "unver",
-    "too_short": "unver",
-    "dangling": "dangle",
-    "absence_passed": "absent",
-    "absence_failed": "absent",
+ICONS: Mapping[str, str] = {
+    **{str(kind): icon for kind, icon in CITATION_ICONS.items()},
     "absence_unchecked": "absent",
-    "paraphrase": "para",
 }
+NOT_QUOTED = ("absence_passed", "absence_failed", "paraphrase")
+"""What evidence that is no quote can turn out to be."""
 ALWAYS = ("verbatim", "normalised", "unverifiable", "dangling")
 """Classes that are listed even where there are none."""
 
@@ -74,37 +69,61 @@ def evidence_table(of: EvidenceFigures | None, words: Wording) -> EvidenceTable 
     """Return the classes of a judge's evidence, or None where nothing is known of it."""
     if of is None or not of.model_fields_set & {*QUOTES, *OTHERS}:
         return None
-    in_bar = {kind: of.count(kind) for kind in QUOTES if of.count(kind)}
+    counts = {kind: of.count(kind) for kind in (*QUOTES, *OTHERS)}
+    listed = [kind for kind, count in counts.items() if count or kind in ALWAYS]
+    in_bar = {kind: counts[kind] for kind in QUOTES}
+    return class_table(counts, in_bar, listed, (of.fidelity, of.fidelity_ci), words)
+
+
+def audited_table(of: ClassCounts, words: Wording) -> EvidenceTable:
+    """Return all classes of evidence that was checked just now, those without any included."""
+    in_bar = {str(kind): of.classes[kind] for kind in QUOTE_CLASSES}
+    # A paraphrase or an absence may be dangling as well, and is no quote.
+    in_bar["dangling"] += of.quotes - sum(in_bar.values())
+    counts = {str(kind): count for kind, count in of.classes.items()}
+    found = of.fidelity
+    return class_table(counts, in_bar, (*QUOTES, *NOT_QUOTED), (found.value, found.bounds), words)
+
+
+def class_table(
+    counts: Mapping[str, int],
+    in_bar: Mapping[str, int],
+    listed: Iterable[str],
+    fidelity: tuple[float | None, tuple[float, float] | None],
+    words: Wording,
+) -> EvidenceTable:
+    """Return the ``listed`` classes; ``in_bar`` are the quotes among ``counts``."""
     quotes = sum(in_bar.values())
     fills = dict(zip(QUOTES, (*FILLS, *DASHES), strict=True))
+    shown = {kind: count for kind, count in in_bar.items() if count}
     rows = [
         ClassRow(
             kind=kind,
             word=evidence_word(kind, words),
             icon=ICONS[kind],
-            count=of.count(kind),
-            share=share(of.count(kind) / quotes, words) if kind in in_bar else "",
+            count=counts[kind],
+            share=share(shown[kind] / quotes, words) if kind in shown else "",
             meaning=evidence_meaning(kind, words),
-            is_bad=kind in QUOTES[len(FOUND) :] or kind == "absence_failed",
-            swatch=swatch(fills[kind]) if kind in in_bar else None,
+            is_bad=kind in BAD,
+            swatch=swatch(fills[kind]) if kind in shown else None,
         )
-        for kind in (*QUOTES, *OTHERS)
-        if of.count(kind) or kind in ALWAYS
+        for kind in listed
     ]
     segments = [
-        Segment(row.count, fills[row.kind], f"#class-{row.kind}", f"{row.word}: {row.count}")
-        for row in rows
-        if row.kind in in_bar
+        Segment(
+            shown[one], fills[one], f"#class-{one}", f"{evidence_word(one, words)}: {shown[one]}"
+        )
+        for one in QUOTES
+        if one in shown
     ]
     label = words.say("Quotes by what became of them")
-    found = sum(of.count(kind) for kind in FOUND)
     return EvidenceTable(
         class_bar(segments, label) if segments else None,
         tuple(rows),
-        found,
+        sum(shown.get(kind, 0) for kind in FOUND),
         quotes,
-        share(of.fidelity, words),
-        wilson_text(of.fidelity_ci, words),
+        share(fidelity[0], words),
+        wilson_text(fidelity[1], words),
     )
 
 

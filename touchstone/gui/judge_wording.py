@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from markupsafe import Markup
 
+from touchstone.evidence import EvidenceClass
 from touchstone.gui.bundle_view import BundleView
 from touchstone.gui.judge_figures import FlagFigures, JudgeFigures, ReferenceFigures
 from touchstone.gui.judge_quality import JudgeQualityFiles
@@ -249,22 +251,9 @@ def stale_text(found: JudgeQualityFiles, words: Wording) -> str:
 
 def evidence_word(kind: str, words: Wording) -> str:
     """Return the class of a piece of evidence in a word or two."""
-    return {
-        "verbatim": words.say("verbatim"),
-        "normalised": words.say("normalised"),
-        "in_parts": words.say("in parts"),
-        "near": words.say("nearly"),
-        "from_prompt": words.say("from the prompt"),
-        "misattributed": words.say("another answer"),
-        "cross_model": words.say("another model’s answer"),
-        "unverifiable": words.say("unverifiable"),
-        "too_short": words.say("too short"),
-        "dangling": words.say("dangling"),
-        "absence_passed": words.say("absence holds"),
-        "absence_failed": words.say("absence does not hold"),
-        "absence_unchecked": words.say("absence, not checked"),
-        "paraphrase": words.say("paraphrase"),
-    }[kind]
+    if kind == "absence_unchecked":
+        return words.say("absence, not checked")
+    return words.cited(cast(EvidenceClass, kind))
 
 
 def evidence_meaning(kind: str, words: Wording) -> str:

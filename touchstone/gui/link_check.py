@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,6 +19,8 @@ _ANYWHERE = "404.html"
 # The theme's link for "no fragment".
 _NO_ANCHOR = "__skip"
 
+_KEPT_PAGES = 2_000
+"""Pages whose links are held in memory: 2 to 10 kB each, as neighbours share most of them."""
 _LINKING = ("href", "src", "xlink:href")
 
 
@@ -32,15 +36,16 @@ class PageLinks:
 def read_links(html: str) -> PageLinks:
     """Return the links and anchors of one page."""
     found = PageLinks()
-    for tag in iter_attributes(html):
+    # Most tags of a page are alike: each form is read once, and an id in two of them seen twice.
+    for tag, times in Counter(iter_attributes(html)).items():
         for name, value in attributes_in(tag):
             if not value:
                 continue
             if name in _LINKING:
                 found.links.append(value)
-            elif name == "id" and value in found.anchors:
-                found.repeated.append(value)
             elif name == "id":
+                if times > 1 or value in found.anchors:
+                    found.repeated.append(value)
                 found.anchors.add(value)
     return found
 
@@ -49,19 +54,29 @@ class SiteLinks:
     """The pages of a site, and where the links on them lead.
 
     ``problems`` lists every internal link that leads nowhere and every id used twice, ``count``
-    how many links were followed (each once per page). Only the names of pages and anchors are
-    held in memory: pages are read a second time for their links.
+    how many links were followed (each once per page). The names of pages and anchors are held in
+    memory, and of links as many as have room: the other pages are read a second time for them.
     """
 
     def __init__(self, site: Path) -> None:
         self._site = site
+        self._kept: dict[str, PageLinks] = {}
         self._anchors = {
-            path.relative_to(site).as_posix(): "".join(f"\0{one}\0" for one in _read(path).anchors)
+            path.relative_to(site).as_posix(): self._anchors_on(path)
             for path in sorted(site.rglob("*.html"))
             if path.is_file()
         }
         self.count = 0
         self.problems = list(self._problems())
+
+    def _anchors_on(self, path: Path) -> str:
+        page = _read(path)
+        if len(self._kept) < _KEPT_PAGES:
+            links = [sys.intern(link) for link in dict.fromkeys(page.links)]
+            self._kept[path.relative_to(self._site).as_posix()] = PageLinks(
+                links, set(), page.repeated
+            )
+        return "".join(f"\0{one}\0" for one in page.anchors)
 
     @property
     def pages(self) -> int:
@@ -72,7 +87,7 @@ class SiteLinks:
         for name in self._anchors:
             if name == _ANYWHERE:
                 continue
-            page = _read(self._site / name)
+            page = self._kept.pop(name, None) or _read(self._site / name)
             for anchor in page.repeated:
                 message = f"the id {anchor!r} stands there more than once"
                 yield Problem("repeated_id", name, message)

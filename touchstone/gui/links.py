@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from touchstone.bundle import Bundle
 from touchstone.slugs import pair_slugs, slug, slugs
@@ -16,6 +16,7 @@ INDEX = "index.html"
 METHOD = "method.html"
 ARCHIVE = "bundle.zip"
 SCORES = "score.json"
+EVIDENCE = "evidence.json"
 JUDGES = "judges.html"
 MODEL_SECTIONS = frozenset({"profile", "answers", "marks"})
 """The anchors that every model's page has beside its dimensions."""
@@ -28,8 +29,12 @@ def relative(url: str, page: str) -> str:
     path, mark, fragment = url.partition("#")
     if path == page or not path:
         return f"#{fragment}" if mark else posixpath.basename(page)
-    start = posixpath.dirname(page)
-    return posixpath.relpath(path, start or ".") + mark + fragment
+    return _relative_path(path, posixpath.dirname(page)) + mark + fragment
+
+
+@lru_cache(maxsize=1 << 12)
+def _relative_path(path: str, folder: str) -> str:
+    return posixpath.relpath(path, folder or ".")
 
 
 def compare_page(before_id: str, after_id: str) -> str:
@@ -92,6 +97,16 @@ class BundleLinks:
     def judge_quality(self) -> str:
         """How far the judge agrees with a reference; only where that was found out."""
         return f"{self.root}/judge-quality.html"
+
+    @property
+    def evidence(self) -> str:
+        """Every citation and what became of it; only where the bundle is judged."""
+        return f"{self.root}/evidence.html"
+
+    @property
+    def evidence_data(self) -> str:
+        """The same for other tools, with offsets."""
+        return f"{self.root}/{EVIDENCE}"
 
     @property
     def judge_row(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from babel.dates import format_date
@@ -74,7 +74,7 @@ class Locale:
     def number(self, value: float, digits: int | None = None) -> str:
         """Return a number with the language's marks; ``digits`` after the point, or as needed."""
         pattern = "#,##0.###" if digits is None else "#,##0" + ("." + "0" * digits) * bool(digits)
-        return format_decimal(value, format=pattern, locale=self.language)
+        return _decimal(value, pattern, self.language)
 
     def percent(self, value: float, digits: int = 1) -> str:
         """Return a value between 0 and 100 as a percentage."""
@@ -88,6 +88,11 @@ class Locale:
             return timestamp or "–"
         pattern = "d. MMMM y" if self.language == "de" else "d MMMM y"
         return format_date(moment, format=pattern, locale=self.language)
+
+
+@lru_cache(maxsize=1 << 12)
+def _decimal(value: float, pattern: str, language: str) -> str:
+    return format_decimal(value, format=pattern, locale=language)
 
 
 @cache

@@ -8,8 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from touchstone.gui.bundle_view import BundleView, Citation, Line
-from touchstone.gui.citations import rationale_html
-from touchstone.gui.judge_wording import judge_line
+from touchstone.gui.citations import ICONS, rationale_html
+from touchstone.gui.judge_wording import evidence_meaning, judge_line
 from touchstone.gui.links import Pair, relative
 from touchstone.gui.locale import Shown
 from touchstone.gui.safe_html import SafeHtml, raw_html
@@ -94,8 +94,16 @@ def model_page_data(view: BundleView, pair: Pair, page: str, words: Wording) -> 
         "others": {d.id: view.scores(d.id, without=pair) for d in view.suite.dimensions},
         "weight_sum": sum(d.weight for d in view.suite.dimensions),
         "sections": sections,
+        "legend": legend(words),
         "answers": [_answer_line(view, pair, p, words) for p in view.suite.prompts],
     }
+
+
+def legend(words: Wording) -> list[tuple[str, str, str]]:
+    """Return icon, word and meaning of each class of evidence."""
+    return [
+        (icon, words.cited(kind), evidence_meaning(kind, words)) for kind, icon in ICONS.items()
+    ]
 
 
 def _description(line: Line, words: Wording) -> str:

@@ -23,20 +23,26 @@ from mkdocs.config import config_options as opt
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority
 from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as MkDocsPage
 from mkdocs.structure.toc import AnchorLink, TableOfContents
+from mkdocs.utils.templates import TemplateContext
 
 from touchstone import __version__
 from touchstone.errors import SiteError
+from touchstone.gui.build_cache import BuildCache
 from touchstone.gui.bundle_view import BundleView
+from touchstone.gui.evidence_demand import DemandOptions, evidence_objection
+from touchstone.gui.evidence_json import publish_evidence
 from touchstone.gui.history import History
 from touchstone.gui.link_check import check_links
 from touchstone.gui.links import INDEX, JUDGES, METHOD
 from touchstone.gui.loading import Site, load_site, newest, require_bundles
 from touchstone.gui.locale import LANGUAGES, Locale, one_line
 from touchstone.gui.lock import Lock, read_lock
+from touchstone.gui.page_bodies import PageBodies
 from touchstone.gui.pages import Page, PageMaker
 from touchstone.gui.publication import Burial, Publication
 from touchstone.gui.site_data import publish_data
@@ -53,7 +59,11 @@ class PluginOptions(Config):  # type: ignore[no-untyped-call]
     index = opt.Type(bool, default=False)
     lock = opt.Type(str, default="")
     publish_data = opt.Type(bool, default=True)
+    cache = opt.Type(bool, default=True)
     compare = opt.ListOfItems(opt.ListOfItems(opt.Type(str)), default=[])
+    require_evidence = opt.Type(bool, default=False)
+    min_fidelity = opt.Optional(opt.Type((int, float)))
+    max_dangling = opt.Optional(opt.Type(int))
 
 
 @dataclass(frozen=True)
@@ -98,11 +108,13 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self.counts = BuildCounts()
         self.refusal: SiteError | None = None
         self._is_preview = False
-        self._bodies: dict[str, Page] = {}
+        self._slots = Slots()
+        self._bodies = PageBodies(f"<!--<h1-->content-{self._slots.name}")
+        self._tocs: dict[str, list[AnchorLink]] = {}
+        self._cache = BuildCache()
         self._shells: dict[str, BundleView] = {}
         self._frames: dict[int, str] = {}
         self._lock: Lock | None = None
-        self._slots = Slots()
         self._site = Site([])
         self._maker = PageMaker(self._site, Locale("en"))
         self._decisions: dict[str, str] = {}
@@ -125,11 +137,16 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             raise PluginError(str(failure)) from None
         self._lock = self._read_lock(config)
         self._decisions = _decision_pages(Path(config.docs_dir))
+        self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
+        self._cache.close()
+        self._cache = BuildCache(self.counts.answers, locale.language, is_kept=self.config.cache)
+        for view in self._site.views:
+            self._cache.pages.lend_audit(view)
+        self._hold_evidence_to_demand()
         self._maker = self._page_maker(locale)
         self._bodies.clear()
         self._shells.clear()
         self._frames.clear()
-        self.counts = BuildCounts(answers=sum(len(v.bundle.answers) for v in self._site.views))
         config.watch.append(str(self.bundles_dir(config)))
         config.theme["language"] = self.config.lang
         for scheme in config.theme.get("palette") or []:
@@ -144,9 +161,8 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         """Yield what mkdocs gets to see of every page; called by ``gen_pages.py``."""
         yield from self._frame_sources()
         for page in self._maker.iter_pages():
-            source = _source(page.path)
-            self._bodies[source] = page
-            yield Source(source, _front_matter(page))
+            source = self._take(page)
+            yield Source(source, _front_matter(page, searchable=page.is_searched))
         for view in self._site.views:
             shell = Page(
                 path=view.links.prompt_shell(self._slots.name),
@@ -154,10 +170,15 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
                 description=self._slots.description,
                 body=self._slots.body,
             )
-            source = _source(shell.path)
-            self._bodies[source] = shell
             self._shells[shell.path] = view
-            yield Source(source, _front_matter(shell, searchable=False))
+            yield Source(self._take(shell), _front_matter(shell, searchable=False))
+
+    def _take(self, page: Page) -> str:
+        """Take a page's body until mkdocs is done with the page; return its source's name."""
+        source = _source(page.path)
+        self._bodies.put(source, page.body)
+        self._tocs[source] = [AnchorLink(_safe(title), anchor, 2) for anchor, title in page.toc]
+        return source
 
     def _frame_sources(self) -> Iterator[Source]:
         """Yield what pages that keep old addresses alive are stamped from, if there may be any."""
@@ -168,9 +189,9 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         for depth in _FRAMES:
             path = "/".join(["bundles", *[slots.name] * (depth - 1), f"{slots.name}.html"])
             frame = Page(path, slots.title, slots.description, slots.body)
-            self._bodies[_source(path)] = frame
             self._frames[depth] = path
-            yield Source(_source(path), _front_matter(frame, searchable=False, is_kept=True))
+            source = self._take(frame)
+            yield Source(source, _front_matter(frame, searchable=False, is_kept=True))
 
     def on_page_markdown(
         self, markdown: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
@@ -190,13 +211,49 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
     def on_page_content(
         self, html: str, /, *, page: MkDocsPage, config: MkDocsConfig, files: Files
     ) -> str:
-        """Put the finished body in, which Markdown has never seen."""
-        made = self._bodies.get(page.file.src_uri)
-        if made is None:
+        """Let a stand-in take the place of the finished body, which Markdown never sees."""
+        source = page.file.src_uri
+        if source not in self._bodies:
             return html if self.config.lang == "en" else f'<div lang="en">{html}</div>'
-        anchors = [AnchorLink(_safe(title), anchor, 2) for anchor, title in made.toc]
-        page.toc = TableOfContents(anchors)
-        return made.body
+        page.toc = TableOfContents(self._tocs[source])
+        return self._bodies.stand_in
+
+    @event_priority(100)
+    def _show_words(
+        self,
+        context: TemplateContext,
+        /,
+        *,
+        page: MkDocsPage,
+        config: MkDocsConfig,
+        nav: Navigation,
+    ) -> TemplateContext:
+        """Show the search plugin the words of a body."""
+        if page.file.src_uri in self._bodies and not page.meta.get("search"):
+            page.content = self._bodies.searchable(page.file.src_uri)
+        return context
+
+    @event_priority(-100)
+    def _hide_words(
+        self,
+        context: TemplateContext,
+        /,
+        *,
+        page: MkDocsPage,
+        config: MkDocsConfig,
+        nav: Navigation,
+    ) -> TemplateContext:
+        if page.file.src_uri in self._bodies:
+            page.content = self._bodies.stand_in
+        return context
+
+    on_page_context = CombinedEvent(_show_words, _hide_words)
+
+    @event_priority(-100)
+    def on_post_page(self, output: str, /, *, page: MkDocsPage, config: MkDocsConfig) -> str:
+        """Put the finished body in."""
+        source = page.file.src_uri
+        return self._bodies.fill(source, output) if source in self._bodies else output
 
     @event_priority(-50)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -205,6 +262,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         publication = Publication(self._site, self._lock, _burial())
         for path, view in self._shells.items():
             self._stamp(site, path, view, publication.history(view))
+        self._cache.end_processes()
         self._keep(site, publication)
         self._publish_data(site)
         _write_sitemap(site, config.site_url, without=publication.kept)
@@ -213,14 +271,32 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self.counts.pages = sum(1 for _ in site.rglob("*.html"))
         for problem in problems:
             log.warning("%s", one_line(str(problem)))
+        self._cache.close()
 
     def on_build_error(self, *, error: Exception) -> None:
         """Remove the temporary folder of gen-files, which it does itself after a whole build."""
+        self._cache.close()
         folder = getattr(self._gen_files, "_dir", None)
         if isinstance(folder, TemporaryDirectory):
             folder.cleanup()
 
+    def _hold_evidence_to_demand(self) -> None:
+        """Stop before anything is built where evidence is not good enough; a preview warns."""
+        given = self.config
+        options = DemandOptions(given.require_evidence, given.min_fidelity, given.max_dangling)
+        demand = options.demand
+        failure = evidence_objection(self._site.views, demand) if demand else None
+        if failure is None:
+            return
+        if not self._is_preview:
+            self.refusal = failure
+            raise PluginError(str(failure))
+        log.warning("%s", failure.message)
+
     def _publish_data(self, site: Path) -> None:
+        for view in self._site.views:
+            if view.is_judged:
+                publish_evidence(site, view)
         if not self.config.publish_data:
             return
         for view in self._site.views:
@@ -232,6 +308,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
 
     def _stamp(self, site: Path, path: str, view: BundleView, history: History) -> None:
         shell = self._take_shell(site, path)
+        self._maker.prepare_answers(view, history)
         for prompt in view.suite.prompts:
             _write_page(site, shell, self._maker.prompt_page(view, prompt, history))
 
@@ -308,7 +385,13 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
             raise PluginError(text) from None
         try:
             return PageMaker(
-                self._site, locale, self._decisions, wanted, with_data=self.config.publish_data
+                self._site,
+                locale,
+                self._decisions,
+                wanted,
+                with_data=self.config.publish_data,
+                pages=self._cache.pages,
+                answers=self._cache.answers,
             )
         except SiteError as failure:
             raise PluginError(str(failure)) from None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from touchstone.gui.answer_texts import AnswerText, RenderedPart
 from touchstone.gui.bundle_view import BundleView, Citation
 from touchstone.gui.citations import Href
 from touchstone.gui.copied_evidence import answer_evidence, quote_evidence
@@ -15,15 +16,7 @@ from touchstone.gui.history import History
 from touchstone.gui.links import Pair, relative
 from touchstone.gui.locale import one_line
 from touchstone.gui.permalinks import Tombstone
-from touchstone.gui.safe_html import (
-    Part,
-    SafeHtml,
-    Span,
-    answer_html,
-    raw_html,
-    share_spans,
-    split_thinking,
-)
+from touchstone.gui.safe_html import SafeHtml, Span, raw_html
 from touchstone.gui.wording import Crumb, Meta, Wording
 from touchstone.models import Answer, Message, ModelEntry, Prompt
 from touchstone.scorecard import EffectiveFlag
@@ -39,7 +32,7 @@ class Thought:
 
 @dataclass(frozen=True)
 class CitedBy:
-    """Who cites an answer. Words that stand in it have an anchor, and Markdown to copy."""
+    """Who cites an answer. Marked words have an anchor; those that were found, Markdown to copy."""
 
     citation: Citation
     anchor: str
@@ -77,19 +70,23 @@ class AnswerCard:
     changed: Tombstone | None
 
 
+RenderParts = Callable[[AnswerText], list[RenderedPart]]
+
+
 def prompt_page_data(
-    view: BundleView, prompt: Prompt, page: str, history: History, words: Wording
+    view: BundleView,
+    prompt: Prompt,
+    page: str,
+    history: History,
+    words: Wording,
+    render: RenderParts,
 ) -> dict[str, Any]:
-    """Return what the template of a prompt's page needs."""
+    """Return what the template of a prompt's page needs; ``render`` makes HTML of answers."""
     title = words.prompt_title(prompt, view.suite)
-    cards = [
-        _card(view, entry, prompt, history, lambda url: relative(url, page), words)
-        for entry in view.entries
-    ]
+    cards = [_card(view, entry, prompt, history, words, render) for entry in view.entries]
     answered = sum(card.answer is not None for card in cards)
     count = words.count("%(num)s answer", "%(num)s answers", answered)
     rule = view.suite.ko_rule
-    pages = [(one, view.links.prompt(one)) for one in view.prompt_ids]
     return words.frame(view, Crumb(prompt.id)) | {
         "meta": Meta(
             f"{prompt.id} {title}",
@@ -102,7 +99,7 @@ def prompt_page_data(
         "fatal": rule is not None and rule.covers(prompt),
         "heading": count,
         "cards": cards,
-        "turning": words.turning(pages, view.prompt_ids.index(prompt.id)),
+        "turning": words.turning(view.prompt_pages, view.prompt_place(prompt.id)),
     }
 
 
@@ -120,15 +117,14 @@ def _card(
     entry: ModelEntry,
     prompt: Prompt,
     history: History,
-    href: Href,
     words: Wording,
+    render: RenderParts,
 ) -> AnswerCard:
     pair, links = entry.pair, view.links
     answer = view.answer(pair, prompt.id)
     citations = view.citing(pair, prompt.id)
     former = history.former.get(pair, [])
-    spans = [*_spans(view, citations, href), *_former_spans(view, citations, former)]
-    shown, thoughts = _parts(answer, spans, words) if answer else ([], [])
+    parts = render(_text(view, answer, history)) if answer else []
     knocks_out = any(trigger.prompt_id == prompt.id for trigger in view.row_of[pair].ko.triggers)
     return AnswerCard(
         entry=entry,
@@ -138,8 +134,8 @@ def _card(
         ko_url=links.knock_out(pair) if knocks_out else None,
         flag=view.flag(pair, prompt.id),
         figures=_figures(answer, words) if answer else "",
-        body=Markup("").join(shown),
-        thoughts=tuple(thoughts),
+        body=Markup("").join(one.html for one in parts if one.kind == "answer"),
+        thoughts=tuple(_thought(one, words) for one in parts if one.kind == "thinking"),
         raw=raw_html(answer.text if answer else ""),
         cited_by=tuple(_cited_by(view, answer, one, words) for one in citations),
         evidence=answer_evidence(view, answer, words) if answer else "",
@@ -154,10 +150,11 @@ def _card(
 def _cited_by(
     view: BundleView, answer: Answer | None, citation: Citation, words: Wording
 ) -> CitedBy:
-    if answer is None or not citation.is_found:
+    if answer is None or not citation.is_marked:
         return CitedBy(citation, "", "")
     anchor = view.links.quote_anchor(citation.pair, citation.dimension, citation.number)
-    return CitedBy(citation, anchor, quote_evidence(view, answer, citation, words))
+    copied = quote_evidence(view, answer, citation, words) if citation.is_found else ""
+    return CitedBy(citation, anchor, copied)
 
 
 def _figures(answer: Answer, words: Wording) -> str:
@@ -168,42 +165,47 @@ def _figures(answer: Answer, words: Wording) -> str:
     return " · ".join(parts)
 
 
-def _parts(
-    answer: Answer, spans: Sequence[Span], words: Wording
-) -> tuple[list[SafeHtml], list[Thought]]:
-    """Return an answer's text with its quoted words marked, and its folded reasoning."""
-    shown: list[SafeHtml] = []
-    thoughts: list[Thought] = []
-    if answer.reasoning:
-        thoughts.append(_thought(answer.reasoning, answer_html(answer.reasoning), words))
-    parts = split_thinking(answer.text)
-    if not parts and answer.text.strip():
-        parts = [Part("answer", answer.text, 0)]
-    for part, share in zip(parts, share_spans(parts, spans), strict=True):
-        html = answer_html(part.text, spans=share)
-        if part.kind == "thinking":
-            thoughts.append(_thought(part.text, html, words))
-        else:
-            shown.append(html)
-    return shown, thoughts
+def _thought(part: RenderedPart, words: Wording) -> Thought:
+    return Thought(part.html, words.count("%(num)s word", "%(num)s words", part.words))
 
 
-def _thought(text: str, html: SafeHtml, words: Wording) -> Thought:
-    return Thought(html, words.count("%(num)s word", "%(num)s words", len(text.split())))
+def answer_texts(
+    view: BundleView, prompts: Iterable[Prompt], history: History
+) -> Iterator[AnswerText]:
+    """Yield what is to be rendered for the pages of some prompts, model by model."""
+    prompts = list(prompts)
+    for entry in view.entries:
+        for prompt in prompts:
+            answer = view.answer(entry.pair, prompt.id)
+            if answer is not None:
+                yield _text(view, answer, history)
+
+
+def _text(view: BundleView, answer: Answer, history: History) -> AnswerText:
+    """Return an answer with the quoted words that are marked in it."""
+    pair, page = answer.pair, view.links.prompt(answer.prompt_id)
+    citations = view.citing(pair, answer.prompt_id)
+    former = history.former.get(pair, [])
+    spans = _spans(view, citations, lambda url: relative(url, page))
+    spans += _former_spans(view, citations, former)
+    return AnswerText(answer.text, answer.reasoning or "", tuple(spans))
 
 
 def _spans(view: BundleView, citations: Sequence[Citation], href: Href) -> list[Span]:
-    return [
-        Span(
-            start=citation.start,
-            end=citation.end,
-            id=view.links.quote_anchor(citation.pair, citation.dimension, citation.number),
-            label=citation.dimension,
-            href=href(view.links.model_dimension(citation.pair, citation.dimension)),
-        )
-        for citation in citations
-        if citation.start is not None and citation.end is not None
-    ]
+    """Return the words to mark: each citation has one anchor and one link back."""
+    spans = []
+    for one in citations:
+        if not one.is_marked:
+            continue
+        anchor = view.links.quote_anchor(one.pair, one.dimension, one.number)
+        back = href(view.links.model_dimension(one.pair, one.dimension))
+        last = len(one.spans) - 1
+        spans += [
+            Span(start, end, "" if n else anchor, one.dimension, back if n == last else "")
+            for n, (start, end) in enumerate(one.spans)
+        ]
+    # Where passages are the same, the mark bears the name of one that has a name.
+    return sorted(spans, key=lambda span: not span.id)
 
 
 def _former_spans(
@@ -212,12 +214,11 @@ def _former_spans(
     """Return the anchors that quoted words had under the earlier ids of a model."""
     return [
         Span(
-            start=citation.start,
-            end=citation.end,
+            *citation.spans[0],
             id=view.links.renamed(pair=old).quote_anchor(old, citation.dimension, citation.number),
             label=citation.dimension,
         )
         for old in former
         for citation in citations
-        if citation.start is not None and citation.end is not None
+        if citation.is_marked
     ]

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from touchstone.gui import charts
 from touchstone.gui.bundle_view import BundleView, Citation
-from touchstone.gui.citations import ICONS, citation_html
+from touchstone.gui.citations import ICONS, citation_html, place_text
 from touchstone.gui.links import relative
 from touchstone.gui.locale import Shown, one_line
 from touchstone.gui.safe_html import text_html, visible
@@ -74,8 +74,12 @@ class Renderer:
             assert view is not None
             return citation_html(view, citation, citation.prompt_id, href, self._words)
 
+        def place(citation: Citation) -> str:
+            assert view is not None
+            return place_text(view, citation, self._words)
+
         made = self._environment.get_template(template)
-        html = made.render(data, href=href, local=local, cite=cite)
+        html = made.render(data, href=href, local=local, cite=cite, place=place)
         # Once more over the whole: whatever way a text took, the page can be written as UTF-8.
         return visible(html)
 

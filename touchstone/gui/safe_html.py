@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
+from functools import cache
 from html import escape, unescape
 from importlib.metadata import version
 from typing import Any, Literal, NamedTuple
@@ -112,6 +113,7 @@ class Part(NamedTuple):
     start: int
 
 
+@cache
 def renderer_key() -> str:
     """Return what rendered HTML depends on beside the text, for the key of a cache."""
     rules = repr(sorted((tag, sorted(names)) for tag, names in ALLOWED.items())) + LINK_REL
@@ -257,14 +259,7 @@ def _parse(text: str, first_heading: int) -> str | None:
             token.children = list(_adapt_links(token.children or []))
     if len(tokens) > MAX_TOKENS or _depth(tokens) > MAX_DEPTH:
         return None
-    cleaned = nh3.clean(
-        _PARSER.renderer.render(tokens, _PARSER.options, {}),
-        tags=set(ALLOWED),
-        attributes=ALLOWED,
-        attribute_filter=_filter_attribute,
-        link_rel=LINK_REL,
-        url_schemes={"http", "https", "mailto"},
-    )
+    cleaned = _CLEANER.clean(_PARSER.renderer.render(tokens, _PARSER.options, {}))
     return visible(cleaned)  # entities bring characters back
 
 
@@ -274,6 +269,15 @@ def _filter_attribute(tag: str, name: str, value: str) -> str | None:
         return LINK_REL
     pattern = _VALUES.get(name)
     return value if pattern and pattern.fullmatch(value) else None
+
+
+_CLEANER = nh3.Cleaner(
+    tags=set(ALLOWED),
+    attributes=ALLOWED,
+    attribute_filter=_filter_attribute,
+    link_rel=LINK_REL,
+    url_schemes={"http", "https", "mailto"},
+)
 
 
 def _text_token(content: str) -> Token:
@@ -335,10 +339,10 @@ def _keeps_text(source: str, html: str) -> bool:
 
     Not counted are white space, ASCII punctuation and entities, as they can be syntax.
     """
-    needed = Counter(_SYNTAX.sub("", _ENTITY.sub(" ", source)))
+    needed = _SYNTAX.sub("", _ENTITY.sub(" ", source))
     texts = " ".join((*text_nodes(html), *_ATTRIBUTE.findall(html)))
-    shown = Counter(_SYNTAX.sub("", unescape(texts)))
-    return needed <= shown
+    shown = _SYNTAX.sub("", unescape(texts))
+    return needed == shown or Counter(needed) <= Counter(shown)
 
 
 # ---------------------------------------------------------------------------------------------

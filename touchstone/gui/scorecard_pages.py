@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from markupsafe import Markup
@@ -147,20 +146,14 @@ def _labels(view: BundleView, words: Wording) -> list[str]:
 def _trust(view: BundleView, words: Wording) -> dict[str, Any]:
     """Return how far the judge can be trusted, in figures and a sentence."""
     judge, quality = view.bundle.manifest.judge, view.judge_quality
-    kinds = Counter(
-        citation.kind
-        for row in view.rows
-        for dimension in view.suite.dimensions
-        for citation in view.evidence(row.pair, dimension.id)
-    )
+    fidelity = view.audit.counts.fidelity
     reports = [row.report for row in view.rows if row.report]
     scores = [score for row in view.rows if row.report for score in row.dim_scores.values()]
-    found = kinds["verbatim"] + kinds["normalised"]
     return {
         "judge": judge.id if judge else "–",
         "kind": words.kind(judge.kind) if judge else "",
-        "quotes_found": found,
-        "quotes": found + kinds["unverifiable"],
+        "quotes_found": fidelity.count,
+        "quotes": fidelity.n,
         "saw": _saw_text({(r.saw.answers, r.saw.of) for r in reports if r.saw}, words),
         "scores_missing": scores.count(None),
         "scores": len(scores),

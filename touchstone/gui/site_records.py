@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from touchstone.bundle import Bundle
-from touchstone.evidence import locate_quote
+from touchstone.bundle_evidence import checker_of
+from touchstone.evidence import EvidenceChecker, Finding
 from touchstone.gui.audit import Audit, read_json
 from touchstone.gui.link_check import SiteLinks
 from touchstone.gui.links import BundleLinks
-from touchstone.models import Aliases
+from touchstone.models import Aliases, Evidence
 
 PERMALINKS = "permalinks.json"
 EVIDENCE = "evidence.json"
-
-_OMISSION = re.compile(r"\[\s*(?:…|\.{3,})\s*\]|\(\s*(?:…|\.{3,})\s*\)|…|\.{3,}")
-_LOCATED = ("verbatim", "normalised", "in_parts", "near")
-"""Classes of quotes that have a place in the answer they are said to come from."""
 
 AnswerKey = tuple[str, str, str]
 CitationKey = tuple[str, str, str, int]
@@ -105,17 +102,25 @@ def _renamed(key: AnswerKey, aliases: Aliases) -> AnswerKey:
 # --- evidence ------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Cited:
+    """A piece of evidence of a report, and what becomes of it in the bundle's answers."""
+
+    item: Evidence
+    finding: Finding
+
+
 class EvidenceCheck:
     """Checks the evidence.json of one bundle against its answers and reports."""
 
     def __init__(self, bundle: Bundle, digests: Mapping[AnswerKey, str], audit: Audit) -> None:
-        self._bundle = bundle
         self._digests = digests
         self._audit = audit
-        self._unseen = dict(_cited(bundle))
+        self._checker = checker_of(bundle)
+        self._unseen = _cited(bundle, self._checker)
 
     def check(self, path: Path, where: str) -> None:
-        """Check every entry: what it quotes, where, from which answer, and for which report."""
+        """Check every entry: what it cites, of which class, where, from which answer."""
         try:
             entries = _records(read_json(path))
         except ValueError as failure:
@@ -134,68 +139,89 @@ class EvidenceCheck:
         if not all(isinstance(one, str) for one in names):
             yield "lacks a model, variant, dimension, prompt_id or class"
             return
-        model, variant, dimension, prompt_id, kind = map(str, names)
-        words = entry.get("quote")
+        model, variant, dimension, prompt_id, _ = map(str, names)
+        number, words = entry.get("n"), entry.get("quote")
         quote = words if isinstance(words, str) else ""
-        number = entry.get("n")
-        if isinstance(number, int) and number > 0:
+        finding = None
+        if type(number) is int and number > 0:
             cited = self._unseen.pop((model, variant, dimension, number), None)
             if cited is None:
                 yield f"the report has no citation {number} of {dimension}, or it stands here twice"
-            elif cited != (prompt_id, quote.strip()):
+            elif not _is_this(entry, prompt_id, quote, cited.item):
                 yield f"citation {number} of {dimension} is another one in the report"
-        key = (model, variant, prompt_id)
-        digest = self._digests.get(key)
-        if entry.get("answer_sha256") != digest:
+            else:
+                finding = cited.finding
+        elif quote.strip():
+            finding = self._checker.check_quote((model, variant), prompt_id, quote)
+        if entry.get("answer_sha256") != self._digests.get((model, variant, prompt_id)):
             yield f"the answer to {prompt_id!r} in the bundle has another hash"
-        elif digest is not None:
-            yield from self._wrong_place(entry, key, kind, quote)
-
-    def _wrong_place(
-        self, entry: Mapping[str, Any], key: AnswerKey, kind: str, quote: str
-    ) -> Iterator[str]:
-        answer = self._bundle.answers.get(key)
-        assert answer is not None, "it has a digest"
-        start, end = (entry.get(one) for one in ("start", "end"))
-        if kind == "unverifiable" and locate_quote(quote, answer.text).kind == "verbatim":
-            yield "is called unverifiable, but the quoted words stand in the answer"
-        if kind not in _LOCATED:
-            return
-        if (
-            type(start) is not int
-            or type(end) is not int
-            or not 0 <= start < end <= len(answer.text)
-        ):
-            yield f"{start} to {end} is no place in the answer"
-        elif not _holds(kind, quote, answer.text, start, end):
-            yield f"the quoted words ({kind}) are not what stands at {start} to {end} of the answer"
+        elif finding is not None:
+            yield from _wrong_finding(entry, finding)
 
 
-def _holds(kind: str, quote: str, text: str, start: int, end: int) -> bool:
-    """Say whether a quote is what stands at its place, as far as its class promises that."""
-    passage = text[start:end]
-    if kind == "verbatim":
-        return passage == quote.strip()
-    if kind == "normalised":
-        place = locate_quote(quote, text)
-        at_once = (place.start, place.end) == (start, end)
-        return at_once or locate_quote(quote, passage).kind != "unverifiable"
-    if kind == "in_parts":
-        parts = [part for part in _OMISSION.split(quote) if part.strip()]
-        return all(locate_quote(part, text).kind != "unverifiable" for part in parts)
-    return True
+def _is_this(entry: Mapping[str, Any], prompt_id: str, quote: str, item: Evidence) -> bool:
+    same = (prompt_id, quote.strip()) == (item.prompt_id, item.quote.strip())
+    return same and entry.get("kind", item.kind) == item.kind
 
 
-def _cited(bundle: Bundle) -> Iterator[tuple[CitationKey, tuple[str, str]]]:
-    """Yield what the reports cite, as far as the site shows it: the prompt and the quote."""
+def _wrong_finding(entry: Mapping[str, Any], finding: Finding) -> Iterator[str]:
+    """Yield what an entry says otherwise than the answers do: the class, or the place."""
+    kind, at = entry.get("class"), (entry.get("start"), entry.get("end"))
+    if kind != finding.kind:
+        yield f"is called {kind}, but by the answers it is {finding.kind}"
+        return
+    if not any(_is_same(at, place) for place in _places(finding)):
+        start, end = at
+        yield f"its words ({kind}) are not what stands at {start} to {end} of the answer"
+    spans = [list(span) for span in finding.spans]
+    if "spans" in entry and json.dumps(entry["spans"]) != json.dumps(spans):
+        yield f"its spans are not the places of {kind} in the answer"
+    if "place" in entry and not _is_place(entry["place"], finding):
+        yield f"its words ({kind}) do not stand in the answer that it names as their place"
+
+
+def _is_same(given: tuple[object, object], place: tuple[int, int] | None) -> bool:
+    if place is None:
+        return given == (None, None)
+    return all(type(one) is int for one in given) and given == place
+
+
+def _places(finding: Finding) -> Iterator[tuple[int, int] | None]:
+    """Yield what may stand as an entry's start and end: around all spans, or the first alone.
+
+    Where nothing was found, or not in the cited answer, there may be none.
+    """
+    if not finding.spans or finding.place is not None:
+        yield None
+    if finding.spans:
+        yield finding.spans[0]
+        starts, ends = zip(*finding.spans, strict=True)
+        yield min(starts), max(ends)
+
+
+def _is_place(given: object, finding: Finding) -> bool:
+    """Say whether an entry names the answer where the words stand, as a list or by its keys."""
+    if isinstance(given, dict):
+        given = [given.get(key) for key in ("model", "variant", "prompt_id")]
+    return given == (None if finding.place is None else list(finding.place))
+
+
+def _cited(bundle: Bundle, checker: EvidenceChecker) -> dict[CitationKey, _Cited]:
+    """Return what the reports cite, as far as the site shows it."""
     links = BundleLinks.of(bundle)
     pairs, dimensions = set(links.pairs), set(links.dimension_ids)
-    for report in bundle.reports:
-        for dimension in sorted(dimensions & set(report.evidence)):
-            for number, item in enumerate(report.evidence[dimension], start=1):
-                if report.pair in pairs:
-                    key = (*report.pair, dimension, number)
-                    yield key, (item.prompt_id, item.quote.strip())
+    items = {
+        (*report.pair, dimension, number): item
+        for report in bundle.reports
+        if report.pair in pairs
+        for dimension in sorted(dimensions & set(report.evidence))
+        for number, item in enumerate(report.evidence[dimension], start=1)
+    }
+    findings = checker.check_all((key[:2], item) for key, item in items.items())
+    return {
+        key: _Cited(item, finding)
+        for (key, item), finding in zip(items.items(), findings, strict=True)
+    }
 
 
 def _records(data: object) -> list[dict[str, Any]]:

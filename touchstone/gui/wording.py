@@ -152,14 +152,21 @@ class Wording:
         }[state]
 
     def cited(self, kind: CitationClass) -> str:
-        """Return the class of a citation in a word."""
+        """Return the class of a citation in a word or two."""
         return {
             "verbatim": self._("verbatim"),
             "normalised": self._("normalised"),
+            "in_parts": self._("in parts"),
+            "near": self._("nearly"),
+            "from_prompt": self._("from the prompt"),
+            "misattributed": self._("another answer"),
+            "cross_model": self._("another model’s answer"),
             "unverifiable": self._("unverifiable"),
-            "paraphrase": self._("paraphrase"),
-            "absence": self._("absence"),
+            "too_short": self._("too short"),
             "dangling": self._("dangling"),
+            "absence_passed": self._("absence holds"),
+            "absence_failed": self._("absence does not hold"),
+            "paraphrase": self._("paraphrase"),
             "mention": self._("named"),
         }[kind]
 
@@ -249,6 +256,8 @@ class Wording:
         tabs.append(("prompts", self._("Prompts"), links.section("prompts")))
         if view.suite.ko_rule is not None:
             tabs.append(("gate", self._("K.-o. gate"), links.gate))
+        if view.is_judged:
+            tabs.append(("evidence", self._("Evidence"), links.evidence))
         if view.judge_quality is not None:
             tabs.append(("judge-quality", self._("Judge quality"), links.judge_quality))
         return [*tabs, ("run", self._("Run"), links.run)]

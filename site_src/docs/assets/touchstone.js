@@ -6,7 +6,7 @@
  *   scope    in the head: where settings are kept
  *   palette  in the header: the colour scheme, before anything is painted
  *   search   after the search form: from the disk there is a sentence instead
- *   (none)   at the end of the page: menu, permalinks and folds
+ *   (none)   at the end of the page: menu, permalinks, folds and the filter of citations
  */
 (() => {
   "use strict";
@@ -133,8 +133,42 @@
     });
   };
 
+  /* A list of citations is whole; chosen classes, models and dimensions narrow it down. */
+  const filter = () => {
+    const form = document.querySelector(".ts-filter");
+    if (!form) return;
+    const rows = [...document.querySelectorAll(".ts-evl tbody tr")];
+    const choices = [...form.querySelectorAll("select[data-filter]")];
+    const shown = form.querySelector("output b");
+    const narrow = () => {
+      const wanted = choices.filter((choice) => choice.value);
+      const suits = (row) => wanted.every((one) => row.dataset[one.dataset.filter] === one.value);
+      let count = 0;
+      for (const row of rows) count += (row.hidden = !suits(row)) ? 0 : 1;
+      for (const part of document.querySelectorAll(".ts-evs")) {
+        part.hidden = !part.querySelector(".ts-evl tbody tr:not([hidden])");
+        const fold = part.querySelector(":scope > details");
+        if (fold && wanted.length && !part.hidden) fold.open = true;
+      }
+      shown.textContent = count.toLocaleString(document.documentElement.lang);
+    };
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("change", narrow);
+    /* A link may lead to a citation that is not shown. */
+    addEventListener("hashchange", () => {
+      const target = document.getElementById(location.hash.slice(1));
+      if (!target?.closest(".ts-evs") || target.checkVisibility()) return;
+      form.reset();
+      narrow();
+      target.scrollIntoView();
+    });
+    narrow(); /* The browser may have kept what was chosen before. */
+  };
+
   const page = () => {
     menu();
+    filter();
     document.addEventListener("click", onClick);
     for (const button of document.querySelectorAll("button[data-ts-copy]")) button.hidden = false;
     addEventListener("hashchange", unfoldTarget);

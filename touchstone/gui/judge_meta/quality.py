@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from touchstone.agreement import Table
+from touchstone.evidence_audit import ClassCounts, EvidenceAudit
+from touchstone.gui.judge_meta.evidence import audit_json, audit_of, counts_json
 from touchstone.gui.judge_meta.figures import (
     SEED,
     DimensionDelta,
@@ -24,12 +27,7 @@ from touchstone.gui.judge_meta.flags import (
     red_errors,
 )
 from touchstone.gui.judge_meta.form import Pair, Part, Reference
-from touchstone.gui.judge_meta.rubric import (
-    EvidenceCounts,
-    Rubric,
-    aggregate_rubric,
-    count_evidence,
-)
+from touchstone.gui.judge_meta.rubric import Rubric, aggregate_rubric
 from touchstone.gui.report_md import ReportData
 from touchstone.intervals import Interval, Statistic
 from touchstone.model_agreement import TOTAL, KnockOuts
@@ -61,7 +59,7 @@ class JudgeQuality:
     panel_alpha: Statistic
     alpha: Statistic
     rubric: Rubric
-    evidence: EvidenceCounts
+    audit: EvidenceAudit
     hashes: Mapping[Part, str]
     probes: ProbeSummary | None = None
 
@@ -70,16 +68,28 @@ class JudgeQuality:
         """True if every reference was rated before its evaluator could see the judge's scores."""
         return all(reference.blind for reference in self.references)
 
+    @property
+    def evidence(self) -> ClassCounts:
+        """The judge's evidence by class."""
+        return self.audit.counts
+
+    def evidence_level(self, dimension_id: str) -> float | None:
+        """Return the mean evidence level E of a dimension over all models that have a score."""
+        levels = [at for (_, one), at in self.rubric.levels.items() if one == dimension_id]
+        return fmean(levels) if levels else None
+
 
 def assess_judge(
     data: ReportData,
     references: Sequence[Reference],
     hashes: Mapping[Part, str],
     probes: ProbeSummary | None = None,
+    order: Sequence[str] | None = None,
 ) -> JudgeQuality:
     """Return the judge's quality against one or more references, and what probes showed of it.
 
-    ``data`` holds all models, with the judge's own flags and rows: no later decisions.
+    ``data`` holds all models, with the judge's own flags and rows: no later decisions. ``order``
+    are the prompt ids as the judge read them, the suite's order unless given.
     """
     suite, rows = data.suite, data.rows
     scores = panel_scores(suite, references)
@@ -94,7 +104,7 @@ def assess_judge(
         panel_alpha=rater_alpha(suite, references),
         alpha=rater_alpha(suite, references, rows),
         rubric=aggregate_rubric(data, references),
-        evidence=count_evidence(data),
+        audit=audit_of(data, order),
         hashes=hashes,
         probes=probes,
     )
@@ -107,7 +117,6 @@ def quality_json(quality: JudgeQuality) -> dict[str, Any]:
     """Return what judge_quality.json holds. What can't be computed is None, never 0."""
     data, rubric = quality.data, quality.rubric
     judge = data.manifest.judge
-    fidelity = quality.evidence.fidelity
     return {
         "format": FORMAT,
         "headline": headline(quality),
@@ -118,6 +127,7 @@ def quality_json(quality: JudgeQuality) -> dict[str, Any]:
         "blind": quality.blind,
         "comparable": _comparable(quality),
         **_figures(quality.agreement),
+        "per_dimension": _per_dimension(quality),
         "flags": _flags(quality.flags),
         "ratings": _ratings(quality),
         "disagreements": _disagreements(quality),
@@ -127,11 +137,8 @@ def quality_json(quality: JudgeQuality) -> dict[str, Any]:
         "rubric_n": {key: one.n for key, one in rubric.rates.items()},
         "rubric_v2": {key: _number(one.value) for key, one in rubric.axes.items()},
         "rubric_v2_n": {key: one.n for key, one in rubric.axes.items()},
-        "evidence": {
-            **quality.evidence.as_dict(),
-            "fidelity": _number(fidelity.value),
-            "fidelity_ci": _bounds(fidelity.bounds),
-        },
+        "evidence": counts_json(quality.evidence),
+        "evidence_audit": audit_json(quality.audit),
         "probes": quality.probes.as_dict() if quality.probes else None,
         "seed": SEED,
         "hashes": {**vars(data.hashes), "requests": dict(quality.hashes)},
@@ -237,6 +244,13 @@ def _figures(of: JudgeAgreement) -> dict[str, Any]:
     }
 
 
+def _per_dimension(quality: JudgeQuality) -> dict[str, dict[str, Any]]:
+    return {
+        key: {**_dimension(one), "evidence_level": _number(quality.evidence_level(key))}
+        for key, one in quality.agreement.per_dimension.items()
+    }
+
+
 def _dimension(of: DimensionDelta) -> dict[str, Any]:
     return {
         "judge": _number(of.judge),
@@ -251,6 +265,8 @@ def _gate(of: KnockOuts[Pair]) -> dict[str, Any]:
     return {
         "agree": agreement.count,
         "n": agreement.n,
+        "both": len(of.both),
+        "neither": len(of.neither),
         "missed": [list(pair) for pair in of.missed],
         "false": [list(pair) for pair in of.false],
         "fnr": _number(errors.fnr.value),
@@ -367,13 +383,13 @@ def _gate_line(gate: KnockOuts[Pair]) -> str:
     return f"KO {agreement.count}/{agreement.n}, missed {missed}, false {false}"
 
 
-def _evidence_line(evidence: EvidenceCounts) -> str:
-    fidelity = evidence.fidelity
+def _evidence_line(evidence: ClassCounts) -> str:
+    fidelity, dangling = evidence.fidelity, evidence.classes["dangling"]
     if not fidelity.n or fidelity.bounds is None:
-        return f"evidence {NONE} dangling {evidence.dangling if evidence.items else NONE}"
+        return f"evidence {NONE} dangling {dangling if evidence.items else NONE}"
     low, high = (round(100 * bound) for bound in fidelity.bounds)
     share = f"{fidelity.count}/{fidelity.n} {percent(fidelity.value)} [{low},{high}]"
-    return f"evidence {share} dangling {evidence.dangling}"
+    return f"evidence {share} dangling {dangling}"
 
 
 def percent(value: float | None) -> str:

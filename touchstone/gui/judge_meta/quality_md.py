@@ -6,9 +6,9 @@ What is not known is said in one line. Foreign text stands escaped, as in the re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from statistics import fmean
+from collections.abc import Sequence
 
+from touchstone.gui.judge_meta.evidence_md import render_evidence_md, table
 from touchstone.gui.judge_meta.figures import Disagreement
 from touchstone.gui.judge_meta.flags import AnswerKey, FlagAgreement, red_errors
 from touchstone.gui.judge_meta.form import Pair
@@ -36,19 +36,13 @@ def render_judge_quality_md(quality: JudgeQuality) -> str:
         _grid(words, quality),
         _knock_outs(words, quality),
         _flags(words, quality),
-        _fidelity(words, quality),
+        render_evidence_md(words, quality.audit),
         _rubric(words, quality),
         _disagreements(words, quality),
         _probes(words, quality),
         _provenance(words, quality),
     ]
     return "\n\n".join(sections) + "\n"
-
-
-def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
-    titles = head.replace("\\|", "\0").split("|")
-    cells = [[title.replace("\0", "\\|") for title in titles], ["---"] * len(titles), *rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _show(words: Words, value: float | None, form: str = ".2f") -> str:
@@ -108,7 +102,6 @@ def _dimensions(words: Words, quality: JudgeQuality) -> str:
     rows = []
     for dimension in data.suite.dimensions:
         one = of.per_dimension[dimension.id]
-        levels = [v for (_, key), v in quality.rubric.levels.items() if key == dimension.id]
         rows.append(
             [
                 plain(f"{dimension.id} {data.show(dimension.name)}"),
@@ -116,17 +109,17 @@ def _dimensions(words: Words, quality: JudgeQuality) -> str:
                 _show(words, one.reference),
                 _show(words, one.delta, "+.2f"),
                 str(one.n),
-                _show(words, fmean(levels) if levels else None, ".1f"),
+                _show(words, quality.evidence_level(dimension.id), ".1f"),
             ]
         )
     single = len(quality.references) > 1
     return blocks(
         f"## {words['dimensions']}",
         words["dimension_text"],
-        _table(words["dimension_head"], rows),
-        _table(words["statistic_head"], _statistics(words, quality)),
+        table(words["dimension_head"], rows),
+        table(words["statistic_head"], _statistics(words, quality)),
         f"### {words['single']}" if single else "",
-        _table(words["single_head"], _single(words, quality)) if single else "",
+        table(words["single_head"], _single(words, quality)) if single else "",
     )
 
 
@@ -191,13 +184,13 @@ def _single(words: Words, quality: JudgeQuality) -> list[list[str]]:
 
 
 def _grid(words: Words, quality: JudgeQuality) -> str:
-    table = quality.agreement.level.table
-    head = "|".join([words["grid_head"], *map(str, table.labels)])
+    scores = quality.agreement.level.table
+    head = "|".join([words["grid_head"], *map(str, scores.labels)])
     rows = [
         [f"**{label}**", *map(str, counts)]
-        for label, counts in zip(table.labels, table.counts, strict=True)
+        for label, counts in zip(scores.labels, scores.counts, strict=True)
     ]
-    return blocks(f"## {words['grid']}", words["grid_text"], _table(head, rows))
+    return blocks(f"## {words['grid']}", words["grid_text"], table(head, rows))
 
 
 def _knock_outs(words: Words, quality: JudgeQuality) -> str:
@@ -212,7 +205,7 @@ def _knock_outs(words: Words, quality: JudgeQuality) -> str:
     return blocks(
         f"## {words['ko']}",
         words["ko_text"] if known else words["ko_none"],
-        _table(words["ko_head"], rows) if known else "",
+        table(words["ko_head"], rows) if known else "",
         _models(words["missed"], gate.missed),
         _models(words["false"], gate.false),
         words["branch_dimension"].format(
@@ -245,7 +238,7 @@ def _flags(words: Words, quality: JudgeQuality) -> str:
     return blocks(
         head,
         words["flags_text"],
-        _table(titles, rows),
+        table(titles, rows),
         _flag_figures(words, of),
         _answers(words["missed_red"], of.missed_red),
         _answers(words["false_red"], of.false_red),
@@ -314,31 +307,6 @@ def _single_flags(words: Words, quality: JudgeQuality) -> str:
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def _fidelity(words: Words, quality: JudgeQuality) -> str:
-    evidence = quality.evidence
-    fidelity = evidence.fidelity
-    said = words["fidelity_none"]
-    if fidelity.bounds is not None:
-        low, high = (_share(words, bound) for bound in fidelity.bounds)
-        said = words["fidelity_text"].format(
-            found=fidelity.count,
-            quotes=fidelity.n,
-            share=_share(words, fidelity.value),
-            low=low,
-            high=high,
-        )
-    counts = [
-        *((key, evidence.classes.get(key, 0)) for key in ("verbatim", "normalised")),
-        ("unverifiable", evidence.classes.get("unverifiable", 0)),
-        ("dangling", evidence.dangling),
-        ("paraphrase", evidence.paraphrase),
-        ("absent", evidence.absent),
-    ]
-    rows = [[words[key], str(count)] for key, count in counts]
-    rest = words["fidelity_rest"] if evidence.items else ""
-    return blocks(f"## {words['fidelity']}", said, _table(words["fidelity_head"], rows), rest)
-
-
 def _rubric(words: Words, quality: JudgeQuality) -> str:
     rates, axes = quality.rubric.rates, quality.rubric.axes
     rows = [
@@ -353,7 +321,7 @@ def _rubric(words: Words, quality: JudgeQuality) -> str:
     return blocks(
         f"## {words['rubric']}",
         "" if criticised else words["no_critique"],
-        _table(words["rubric_head"], rows),
+        table(words["rubric_head"], rows),
     )
 
 
@@ -382,7 +350,7 @@ def _disagreement(words: Words, quality: JudgeQuality, one: Disagreement) -> str
             quote=plain(cited.item.quote),
         )
         for cited in quality.data.citations(row, one.dimension)
-        if cited.item.quote.strip() and cited.item.kind == "quote"
+        if cited.is_quote
     ]
     parts.append("\n".join(quotes))
     for reference in quality.references:

@@ -101,22 +101,44 @@ _EN: Words = {
     "red": "red",
     "fidelity": "Evidence fidelity",
     "fidelity_text": (
-        "{found} of {quotes} quotes stand in the answer they are said to come from: {share} "
+        "{found} of {of} quotes stand in the answer they are said to come from: {share} "
         "(95 % Wilson interval {low} to {high})."
     ),
     "fidelity_none": "The judge quotes nothing, so there is no fidelity.",
     "fidelity_head": "Class|Count",
     "fidelity_rest": (
-        "Quotes are looked up letter for letter and after levelling. Quotes in parts, near ones, "
-        "from the prompt or from another answer are not told apart yet: they are among the "
-        "unverifiable. Absences are counted and not checked yet."
+        "Verbatim and normalised quotes and those in parts are found; all other quotes are not. "
+        "An absence holds if none of its terms stands in the answer as a word."
     ),
     "verbatim": "verbatim",
     "normalised": "normalised",
+    "in_parts": "in parts",
+    "near": "near (almost these words)",
+    "from_prompt": "from the prompt",
+    "misattributed": "misattributed (in another answer of this model)",
+    "cross_model": "in an answer of another model",
     "unverifiable": "unverifiable",
+    "too_short": "too short to prove anything",
     "dangling": "dangling (no such answer)",
+    "absence_passed": "absence that holds",
+    "absence_failed": "absence that does not hold",
     "paraphrase": "paraphrase (not checked)",
-    "absent": "absence (not checked)",
+    "rate": "{found} of {of}, {share} (95 % Wilson interval {low} to {high})",
+    "cited": "Answers cited",
+    "red_cited": "Red-flagged answers cited",
+    "reused": "Quotes reused in three dimensions or more",
+    "reused_head": "Reused quotes",
+    "reused_line": "{model}, {id}: {quote} ({dimensions})",
+    "position": "Mean place of what is cited",
+    "position_text": "{place}, from 0 (the answer read first) to 1 (the one read last)",
+    "prose": "Quotes beside a prompt id in the rationales that were found",
+    "contradictions": "Contradictions",
+    "only_defects": "A score of 4 or 5, and nothing but defects beside it",
+    "fatal_at_5": "A score of 5 with a fatal defect",
+    "same_rationale": "One rationale, word for word, for several dimensions",
+    "ids_differ": "The rationale names other prompts than the evidence beside it",
+    "only_in_rationale": "only the rationale: {ids}",
+    "only_in_evidence": "only the evidence: {ids}",
     "rubric": "Rubric",
     "rubric_head": "What|Value|n|Decided by",
     "E": "E evidence (0–3)",
@@ -260,22 +282,45 @@ _DE: Words = {
     "red": "rot",
     "fidelity": "Belegtreue",
     "fidelity_text": (
-        "{found} von {quotes} Zitaten stehen in der Antwort, aus der sie stammen sollen: {share} "
+        "{found} von {of} Zitaten stehen in der Antwort, aus der sie stammen sollen: {share} "
         "(95-%-Wilson-Intervall {low} bis {high})."
     ),
     "fidelity_none": "Der Judge zitiert nichts; eine Belegtreue gibt es daher nicht.",
     "fidelity_head": "Klasse|Anzahl",
     "fidelity_rest": (
-        "Zitate werden Buchstabe für Buchstabe und normalisiert gesucht. Geteilte, ungefähre, aus "
-        "dem Prompt oder aus anderen Antworten stammende werden noch nicht unterschieden: Sie "
-        "zählen als nicht auffindbar. Abwesendes wird gezählt und noch nicht geprüft."
+        "Wörtliche und normalisierte Zitate und die in Teilen gelten als gefunden, alle anderen "
+        "nicht. Eine Auslassung trifft zu, wenn keiner ihrer Begriffe als Wort in der Antwort "
+        "steht."
     ),
     "verbatim": "wörtlich",
     "normalised": "normalisiert",
+    "in_parts": "in Teilen",
+    "near": "ungefähr (fast diese Wörter)",
+    "from_prompt": "aus dem Prompt",
+    "misattributed": "falsch zugeordnet (in einer anderen Antwort dieses Modells)",
+    "cross_model": "in der Antwort eines anderen Modells",
     "unverifiable": "nicht auffindbar",
+    "too_short": "zu kurz, um etwas zu belegen",
     "dangling": "ins Leere (keine solche Antwort)",
+    "absence_passed": "Auslassung, die zutrifft",
+    "absence_failed": "Auslassung, die nicht zutrifft",
     "paraphrase": "sinngemäß (nicht geprüft)",
-    "absent": "Abwesendes (nicht geprüft)",
+    "rate": "{found} von {of}, {share} (95-%-Wilson-Intervall {low} bis {high})",
+    "cited": "Zitierte Antworten",
+    "red_cited": "Zitierte Antworten mit roter Markierung",
+    "reused": "Zitate, die in drei oder mehr Dimensionen dienen",
+    "reused_head": "Mehrfach verwendete Zitate",
+    "reused_line": "{model}, {id}: {quote} ({dimensions})",
+    "position": "Mittlerer Ort des Zitierten",
+    "position_text": "{place}, von 0 (zuerst gelesene Antwort) bis 1 (zuletzt gelesene)",
+    "prose": "Gefundene Zitate neben einer Prompt-ID in den Begründungen",
+    "contradictions": "Widersprüche",
+    "only_defects": "4 oder 5 Punkte und als Belege nur Mängel",
+    "fatal_at_5": "5 Punkte trotz eines fatalen Mangels",
+    "same_rationale": "Ein und dieselbe Begründung für mehrere Dimensionen",
+    "ids_differ": "Die Begründung nennt andere Prompts als die Belege daneben",
+    "only_in_rationale": "nur die Begründung: {ids}",
+    "only_in_evidence": "nur die Belege: {ids}",
     "rubric": "Rubrik",
     "rubric_head": "Was|Wert|n|Entscheidet",
     "E": "E Beleg (0–3)",

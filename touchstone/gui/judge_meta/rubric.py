@@ -1,4 +1,4 @@
-"""How a judge reasons: the evaluator's flags, the tool's axes, the evidence looked up (ADR-0013).
+"""How a judge reasons: the evaluator's flags and the tool's axes (ADR-0013).
 
 Axes run from 0 to 3. What can be decided from the report alone the tool decides; an axis that does
 not apply is left out and never counts 0.
@@ -12,19 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from touchstone.evidence import find_mentions
+from touchstone.evidence import FOUND, EvidenceClass, find_mentions
 from touchstone.gui.judge_meta.form import V1_FLAGS, Critique, Pair, Reference
 from touchstone.gui.report_md import ReportData
-from touchstone.gui.report_md.data import Citation
 from touchstone.intervals import Rate, Statistic, rate
 from touchstone.scorecard import MasterRow
 
 AXES = ("E", "D", "F", "J", "S")
-QUOTE_CLASSES = (
-    *("verbatim", "normalised", "in_parts", "near", "from_prompt", "misattributed"),
-    *("cross_model", "unverifiable", "too_short"),
-)
-FOUND = frozenset({"verbatim", "normalised", "in_parts"})
+VERIFIED: frozenset[EvidenceClass] = FOUND | {"absence_passed"}
+"""Classes of evidence that holds."""
 MIN_WORDS = 5
 """Words an observation needs to say anything."""
 
@@ -35,59 +31,6 @@ _SAFETY = re.compile(
     r"forbidden|confidential\w*|rot|rote[rnms]?|sicher\w*|unsicher\w*|schaden|schäd\w*|"
     r"gefähr\w*|risik\w*|verst[oö]ß\w*|verbot\w*|vertraulich\w*)\b|k\.\s?-?o\."
 )
-
-
-@dataclass(frozen=True)
-class EvidenceCounts:
-    """What became of a judge's evidence. ``classes`` are those of its quotes.
-
-    ``absent`` and ``paraphrase`` are counted and not checked; ``dangling`` points at no answer.
-    """
-
-    items: int
-    classes: Mapping[str, int]
-    dangling: int
-    absent: int
-    paraphrase: int
-
-    @property
-    def fidelity(self) -> Rate:
-        """The share of quotes that stand in the answer they are said to come from (Wilson)."""
-        return rate(sum(self.classes.get(one, 0) for one in FOUND), self.quotes)
-
-    @property
-    def quotes(self) -> int:
-        """How many quotes there are, with those that point at no answer."""
-        return self.items - self.absent - self.paraphrase
-
-    def as_dict(self) -> dict[str, int]:
-        """Return the counts as they stand in JSON; what is not told apart yet is 0."""
-        return {
-            "items": self.items,
-            "quotes": self.quotes,
-            **{one: self.classes.get(one, 0) for one in QUOTE_CLASSES},
-            "dangling": self.dangling,
-            "absence_passed": 0,
-            "absence_failed": 0,
-            "absence_unchecked": self.absent,
-            "paraphrase": self.paraphrase,
-        }
-
-
-def count_evidence(data: ReportData) -> EvidenceCounts:
-    """Look up every piece of evidence of the judge's reports and count what was found."""
-    found = [
-        c for row in data.rows for one in data.suite.dimensions for c in data.citations(row, one.id)
-    ]
-    kinds = Counter[str](one.kind for one in found)
-    absent = sum(one.item.kind == "absence" for one in found)
-    paraphrase = sum(_is_paraphrase(one) for one in found)
-    return EvidenceCounts(len(found), kinds, kinds["dangling"], absent, paraphrase)
-
-
-def _is_paraphrase(citation: Citation) -> bool:
-    item = citation.item
-    return item.kind == "paraphrase" or (item.kind == "quote" and not item.quote.strip())
 
 
 @dataclass(frozen=True)
@@ -161,7 +104,7 @@ def _defect(data: ReportData, row: MasterRow, dimension: str, critique: Critique
         for one in data.citations(row, dimension)
         if one.item.polarity == "defect" and one.kind != "dangling"
     ]
-    if any(one.kind in FOUND for one in citations):
+    if any(one.kind in VERIFIED for one in citations):
         return 3
     if any(one.item.observation.strip() or one.item.quote.strip() for one in citations):
         return 2
@@ -177,11 +120,13 @@ def _defect(data: ReportData, row: MasterRow, dimension: str, critique: Critique
 def evidence_level(data: ReportData, row: MasterRow, dimension: str) -> int:
     """Return E of one dimension of a report: 0 none, 1 pointer, 2 observation, 3 verified.
 
+    Verified is a quote that was found, or an absence that holds.
+
     A pointer is an id that this model answered. An observation has five words that stand at this
     id and at no other: the evidence item's, or those beside the id in the rationale.
     """
     citations = [one for one in data.citations(row, dimension) if one.kind != "dangling"]
-    if any(one.kind in FOUND for one in citations):
+    if any(one.kind in VERIFIED for one in citations):
         return 3
     seen = observations(data, row, dimension)
     cited = set(seen) | {one.item.prompt_id for one in citations}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from touchstone.evidence import locate_quote
+from touchstone.evidence import Finding
 from touchstone.gui.report_md.data import ReportData
 from touchstone.gui.report_md.markdown import blocks, facts, fenced, labelled, name, plain, quoted
 from touchstone.gui.report_md.words import Words, decimal
@@ -54,7 +54,7 @@ def _answer(data: ReportData, entry: ModelEntry, prompt: Prompt, *, judged: bool
     return blocks(
         f"#### {head}",
         *(_text(data, answer) if answer is not None else [words["no_answer"]]),
-        *(_said(data, flag, answer) if flag is not None else ()),
+        *(_said(data, flag, entry, prompt) if flag is not None else ()),
     )
 
 
@@ -110,18 +110,21 @@ def _reviewer(words: Words, review: Review) -> str:
     )
 
 
-def _said(data: ReportData, flag: EffectiveFlag, answer: Answer | None) -> list[str]:
-    parts = [] if flag.verdict is None else _verdict(data, flag.verdict, answer)
+def _said(data: ReportData, flag: EffectiveFlag, entry: ModelEntry, prompt: Prompt) -> list[str]:
+    parts = [] if flag.verdict is None else _verdict(data, flag.verdict, entry, prompt)
     return parts if flag.review is None else [*parts, *_review(data.words, flag, flag.review)]
 
 
-def _verdict(data: ReportData, verdict: Verdict, answer: Answer | None) -> list[str]:
+def _verdict(data: ReportData, verdict: Verdict, entry: ModelEntry, prompt: Prompt) -> list[str]:
     words = data.words
     author = author_of(data, EffectiveFlag(verdict.flag, verdict))
     said = quoted(verdict.rationale) or quoted(verdict.reason or "") or words["no_reason"]
-    text = answer.text if answer is not None else ""
     metrics = _metrics(verdict.metrics) if verdict.metrics is not None else ""
-    quotes = [_quote_line(words, quote, text) for quote in verdict.quotes if quote.strip()]
+    quotes = [
+        _quote_line(words, quote, data.quote_finding(entry.pair, prompt.id, quote))
+        for quote in verdict.quotes
+        if quote.strip()
+    ]
     known = facts(
         [
             (words["category"], plain(verdict.category or "")),
@@ -136,10 +139,18 @@ def _verdict(data: ReportData, verdict: Verdict, answer: Answer | None) -> list[
     ]
 
 
-def _quote_line(words: Words, quote: str, text: str) -> str:
-    place = locate_quote(quote, text)
-    where = "" if place.start is None else f" {place.start}–{place.end}"
-    return f"- {words[place.kind]}{where}: {words['quote'].format(quote=plain(quote))}"
+def _quote_line(words: Words, quote: str, finding: Finding) -> str:
+    return f"- {class_of(words, finding)}: {words['quote'].format(quote=plain(quote))}"
+
+
+def class_of(words: Words, finding: Finding) -> str:
+    """Return the class of a piece of evidence in words, with the places it was found at."""
+    spans = ", ".join(f"{start}–{end}" for start, end in finding.spans)
+    if finding.place is not None:
+        model, variant, prompt_id = finding.place
+        place = f"{plain(prompt_id)}, {spans}"
+        return words[finding.kind].format(model=f"{plain(model)} ({plain(variant)})", place=place)
+    return f"{words[finding.kind]} {spans}" if spans else words[finding.kind]
 
 
 def _review(words: Words, flag: EffectiveFlag, review: Review) -> list[str]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
-from touchstone.evidence import QuoteClass, locate_quote
+from touchstone.evidence import EvidenceChecker, EvidenceClass, Finding
 from touchstone.gui.report_md.words import Words, words_of
 from touchstone.models import Answer, Evidence, Manifest, ModelEntry, Suite, Text, pick_text
 from touchstone.scorecard import EffectiveFlag, MasterRow
 
 Pair = tuple[str, str]
 AnswerKey = tuple[str, str, str]
-CitationClass = QuoteClass | Literal["paraphrase", "absence", "dangling"]
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,20 @@ class Hashes:
 
 @dataclass(frozen=True)
 class Citation:
-    """A piece of evidence and how it holds; ``start`` and ``end`` are code points of the answer."""
+    """A piece of evidence and what became of it."""
 
     item: Evidence
-    kind: CitationClass
-    start: int | None = None
-    end: int | None = None
+    finding: Finding
+
+    @property
+    def kind(self) -> EvidenceClass:
+        """The class of the evidence."""
+        return self.finding.kind
+
+    @property
+    def is_quote(self) -> bool:
+        """True if words are quoted, whatever became of them."""
+        return self.item.kind == "quote" and bool(self.item.quote.strip())
 
 
 @dataclass(frozen=True)
@@ -92,17 +98,53 @@ class ReportData:
         return sum(key[:2] not in pairs or key[2] not in prompts for key in self.answers)
 
     def citations(self, row: MasterRow, dimension_id: str) -> list[Citation]:
-        """Return a dimension's evidence in the judge's order, each quote looked up."""
-        items = row.report.evidence.get(dimension_id, ()) if row.report else ()
-        return [self._check(row.pair, item) for item in items]
+        """Return a dimension's evidence in the judge's order, each piece looked up."""
+        return self._citations.get((row.pair, dimension_id), [])
 
-    def _check(self, pair: Pair, item: Evidence) -> Citation:
-        answer = self.answer(pair, item.prompt_id)
-        if answer is None:
-            return Citation(item, "dangling")
-        if item.kind == "absence":
-            return Citation(item, "absence")
-        if item.kind == "paraphrase" or not item.quote.strip():
-            return Citation(item, "paraphrase")
-        place = locate_quote(item.quote, answer.text)
-        return Citation(item, place.kind, place.start, place.end)
+    def quote_finding(self, pair: Pair, prompt_id: str, quote: str) -> Finding:
+        """Return what became of a quote in the verdict on an answer."""
+        found = self._quotes.get((pair, prompt_id, quote))
+        return found or self.checker.check_quote(pair, prompt_id, quote)
+
+    @cached_property
+    def checker(self) -> EvidenceChecker:
+        """Looks up evidence in the answers, those of models that are not shown included."""
+        pairs = [entry.pair for entry in self.manifest.models]
+        return EvidenceChecker(self.suite, self._text_of, pairs)
+
+    def _text_of(self, pair: Pair, prompt_id: str) -> str | None:
+        answer = self.answer(pair, prompt_id)
+        return None if answer is None else answer.text
+
+    @cached_property
+    def _citations(self) -> Mapping[tuple[Pair, str], list[Citation]]:
+        evidence = [
+            (row.pair, dimension.id, item)
+            for row in self.rows
+            for dimension in self.suite.dimensions
+            for item in (row.report.evidence.get(dimension.id, ()) if row.report else ())
+        ]
+        findings = self.checker.check_all((pair, item) for pair, _, item in evidence)
+        citations: dict[tuple[Pair, str], list[Citation]] = {}
+        for (pair, dimension_id, item), finding in zip(evidence, findings, strict=True):
+            citations.setdefault((pair, dimension_id), []).append(Citation(item, finding))
+        return citations
+
+    @cached_property
+    def _quotes(self) -> Mapping[tuple[Pair, str, str], Finding]:
+        """What became of all quotes in the verdicts on the models shown, looked up at once."""
+        shown = {row.pair for row in self.rows}
+        said = [
+            ((model, variant), prompt_id, quote)
+            for (model, variant, prompt_id), flag in self.flags.items()
+            if (model, variant) in shown
+            for quote in _quotes_of(flag)
+        ]
+        findings = self.checker.check_all(
+            (pair, Evidence(prompt_id=prompt_id, quote=quote)) for pair, prompt_id, quote in said
+        )
+        return dict(zip(said, findings, strict=True))
+
+
+def _quotes_of(flag: EffectiveFlag) -> Iterable[str]:
+    return flag.verdict.quotes if flag.verdict is not None else ()

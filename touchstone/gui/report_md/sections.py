@@ -8,7 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from touchstone.gui.report_md.answers import author_of, foreign_scores, section_prompt
+from touchstone.gui.report_md.answers import (
+    author_of,
+    class_of,
+    foreign_scores,
+    section_prompt,
+)
 from touchstone.gui.report_md.data import Citation, Pair, ReportData
 from touchstone.gui.report_md.markdown import blocks, facts, fenced, name, plain, quoted
 from touchstone.gui.report_md.task import _eval_task
@@ -247,8 +252,8 @@ def _saw(words: Words, report: ModelReport) -> str:
 
 
 def _quotes_found(words: Words, citations: Iterable[Citation]) -> str:
-    quotes = [one for one in citations if one.item.kind == "quote" and one.item.quote.strip()]
-    found = sum(one.kind in ("verbatim", "normalised") for one in quotes)
+    quotes = [one for one in citations if one.is_quote]
+    found = sum(one.finding.is_found for one in quotes)
     return words["quotes_text"].format(found=found, all=len(quotes)) if quotes else ""
 
 
@@ -281,8 +286,11 @@ def _dimension(
 
 def _citation(words: Words, citation: Citation) -> str:
     item = citation.item
-    place = "" if citation.start is None else f" {citation.start}–{citation.end}"
-    kinds = [f"{words[citation.kind]}{place}", words[item.polarity], words.get(item.severity or "")]
+    kinds = [
+        class_of(words, citation.finding),
+        words[item.polarity],
+        words.get(item.severity or ""),
+    ]
     terms = ", ".join(words["quote"].format(quote=plain(term)) for term in item.absent_terms)
     said = [
         words["quote"].format(quote=plain(item.quote)) if item.quote.strip() else "",

@@ -118,9 +118,16 @@ _EN: Words = {
     "no_evidence": "No evidence is listed beside the rationale.",
     "verbatim": "verbatim",
     "normalised": "normalised",
+    "in_parts": "in parts, all of them in this order",
+    "near": "near, almost these words stand there",
+    "from_prompt": "from the prompt, these words are not the answer's",
+    "misattributed": "misattributed, these words stand in this model's answer to {place}",
+    "cross_model": "of another model, these words stand in the answer of {model} to {place}",
     "unverifiable": "unverifiable, these words do not stand in the answer",
+    "too_short": "too short to prove anything",
     "paraphrase": "paraphrase, not checked",
-    "absence": "absence, not checked",
+    "absence_passed": "absence, holds",
+    "absence_failed": "absence, does not hold, it stands there",
     "dangling": "dangling, this model has no such answer",
     "strength": "strength",
     "defect": "defect",
@@ -196,9 +203,14 @@ _EN: Words = {
     "limit_ai": "The judge is an AI: it generated every flag, score and rationale it is named for.",
     "limit_quotes": (
         "Quotes were looked up in the answers, first letter for letter (verbatim), then with "
-        "quotation marks, dashes, case, Markdown and white space levelled (normalised). Behind the "
-        "class stand the code points of the answer where the quote begins and ends. Paraphrases, "
-        "absences and the judge's reasoning were not checked."
+        "quotation marks, dashes, case, Markdown and white space levelled (normalised), then "
+        "piece by piece between marks of omission (in parts), at last almost alike (near, which "
+        "does not count as found). What stands in none of these ways was looked for in the prompt "
+        "and in the other answers of the bundle. Behind the class stand the code points where the "
+        "quote begins and ends. Under 20 characters and four words a quote proves nothing, unless "
+        "it is the whole answer. An absence holds if none of its terms stands in the answer as a "
+        "word; whether they are the right terms was not checked. Paraphrases and the judge's "
+        "reasoning were not checked."
     ),
     "limit_missing": "A missing score counts 0. Nothing was estimated or filled in.",
     "limit_unjudged": "Nobody has judged these answers yet: how good they are stands nowhere here.",
@@ -321,9 +333,20 @@ _DE: Words = {
     "no_evidence": "Neben der Begründung sind keine Belege aufgeführt.",
     "verbatim": "wörtlich",
     "normalised": "normalisiert",
+    "in_parts": "in Teilen, alle in dieser Reihenfolge",
+    "near": "ungefähr, fast diese Wörter stehen dort",
+    "from_prompt": "aus dem Prompt, diese Wörter sind nicht die der Antwort",
+    "misattributed": (
+        "falsch zugeordnet, diese Wörter stehen in der Antwort dieses Modells auf {place}"
+    ),
+    "cross_model": (
+        "von einem anderen Modell, diese Wörter stehen in der Antwort von {model} auf {place}"
+    ),
     "unverifiable": "nicht belegbar, diese Wörter stehen nicht in der Antwort",
+    "too_short": "zu kurz, um etwas zu belegen",
     "paraphrase": "sinngemäß, nicht geprüft",
-    "absence": "Auslassung, nicht geprüft",
+    "absence_passed": "Auslassung, trifft zu",
+    "absence_failed": "Auslassung, trifft nicht zu, es steht dort",
     "dangling": "ohne Ziel, dieses Modell hat keine solche Antwort",
     "strength": "Stärke",
     "defect": "Mangel",
@@ -406,9 +429,14 @@ _DE: Words = {
     "limit_quotes": (
         "Zitate wurden in den Antworten gesucht, zuerst Buchstabe für Buchstabe (wörtlich), dann "
         "ohne Rücksicht auf Anführungszeichen, Striche, Groß- und Kleinschreibung, Markdown und "
-        "Leerraum (normalisiert). Hinter der Klasse stehen die Codepunkte der Antwort, an denen "
-        "das Zitat beginnt und endet. Sinngemäßes, Auslassungen und die Überlegungen des Judge "
-        "wurden nicht geprüft."
+        "Leerraum (normalisiert), dann Stück für Stück zwischen Auslassungszeichen (in Teilen), "
+        "zuletzt fast gleich (ungefähr; das gilt nicht als gefunden). Was so nicht zu finden war, "
+        "wurde im Prompt und in den anderen Antworten des Bundles gesucht. Hinter der Klasse "
+        "stehen die Codepunkte, an denen das Zitat beginnt und endet. Unter 20 Zeichen und vier "
+        "Wörtern belegt ein Zitat nichts, außer es ist die ganze Antwort. Eine Auslassung trifft "
+        "zu, wenn keiner ihrer Begriffe als Wort in der Antwort steht; ob es die richtigen "
+        "Begriffe sind, wurde nicht geprüft. Sinngemäßes und die Überlegungen des Judge wurden "
+        "nicht geprüft."
     ),
     "limit_missing": "Ein fehlender Wert zählt 0. Nichts wurde geschätzt oder ergänzt.",
     "limit_unjudged": (
