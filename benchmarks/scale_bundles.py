@@ -113,7 +113,7 @@ def _reports(number: int, edition: int, shape: Shape) -> Iterator[Record]:
     names = [f"Q{n}" for n in range(1, DIMENSIONS + 1)]
     for model in shape.model_ids():
         judge = author("report", number, model)
-        cited = {name: judge.chance.sample(shape.prompt_ids(), k=QUOTES) for name in names}
+        cited = {name: _some(judge.chance, shape.prompt_ids()) for name in names}
         yield {
             "model": model,
             "variant": "default",
@@ -127,6 +127,10 @@ def _reports(number: int, edition: int, shape: Shape) -> Iterator[Record]:
                 for name, ids in cited.items()
             },
         }
+
+
+def _some(chance: Random, prompt_ids: list[str]) -> list[str]:
+    return chance.sample(prompt_ids, k=min(QUOTES, len(prompt_ids)))
 
 
 def _evidence(number: int, edition: int, model: str, prompt_id: str, chance: Random) -> Record:

@@ -62,6 +62,7 @@ def test_every_kind_of_place_is_listed_with_its_key(tiny: BundleFolder, bundles:
         (None, None, None, None): "index.html",
         (None, None, None, None, "ko/index"): "ko/index.html",
         (None, None, None, None, "run"): "run.html",
+        (None, None, None, None, "evidence"): "evidence.html",
         (*model, None, None): f"models/{PAIR}.html",
         (*model, None, None, "ko"): f"ko/{PAIR}.html",
         (*model, "E1", "Q1"): f"prompts/E1.html#{PAIR}.q1.1",
@@ -255,17 +256,17 @@ def test_a_quote_that_is_no_longer_found_fails_the_build(tiny: BundleFolder, bun
 
 def test_a_quote_that_moved_keeps_its_old_address(tiny: BundleFolder, bundles: Path) -> None:
     """The first quote of a dimension has the permalink; an earlier one may be found later."""
-    edit(tiny, "reports.jsonl", "words that stand nowhere", "answer to E2")
+    edit(tiny, "reports.jsonl", "words that stand nowhere", "The alpha answer to E2")
     edit(
         tiny,
         "reports.jsonl",
         '"prompt_id": "Z9", "quote": "no such prompt"',
-        '"prompt_id": "E2", "quote": "long enough"',
+        '"prompt_id": "E2", "quote": "is long enough to quote"',
     )
-    edit(tiny, "reports.jsonl", "answer to E2", "not there yet")
+    edit(tiny, "reports.jsonl", "The alpha answer to E2", "words that are not there yet")
     first = published(bundles)
     assert f"prompts/E2.html#{PAIR}.q1.3" in urls_of(first)
-    edit(tiny, "reports.jsonl", "not there yet", "answer to E2")
+    edit(tiny, "reports.jsonl", "words that are not there yet", "The alpha answer to E2")
     second = published(bundles, lock=first)
     assert {f"prompts/E2.html#{PAIR}.q1.2", f"prompts/E2.html#{PAIR}.q1.3"} <= set(urls_of(second))
     assert published(bundles, lock=second).read_bytes() == second.read_bytes()

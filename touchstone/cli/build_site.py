@@ -53,6 +53,31 @@ def lock_options(function: F) -> F:
     return function
 
 
+EVIDENCE = (
+    click.option(
+        "--require-evidence",
+        is_flag=True,
+        help="Build only if the judges' evidence about every model holds (else exit code 6): "
+        "no citation without an answer, no quote that stands nowhere, in the prompt or in "
+        "another answer, no absence that is none.",
+    ),
+    click.option(
+        "--min-fidelity",
+        type=click.FloatRange(0, 100),
+        metavar="PCT",
+        help="Of the quotes and absences that were checked, this share must hold, for every "
+        "model. Implies --require-evidence. Default with it: 100.",
+    ),
+    click.option(
+        "--max-dangling",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="So many citations without an answer are allowed for every model. Implies "
+        "--require-evidence. Default with it: 0.",
+    ),
+)
+
+
 def evidence_options(function: F) -> F:
     """Add the options that demand good evidence; the function takes them as ``evidence``."""
 
@@ -67,31 +92,8 @@ def evidence_options(function: F) -> F:
         asked = DemandOptions(require_evidence, min_fidelity, max_dangling)
         return function(evidence=asked, **others)
 
-    options = [
-        click.option(
-            "--require-evidence",
-            is_flag=True,
-            help="Build only if the judges' evidence about every model holds (else exit code 6): "
-            "no citation without an answer, no quote that stands nowhere, in the prompt or in "
-            "another answer, no absence that is none.",
-        ),
-        click.option(
-            "--min-fidelity",
-            type=click.FloatRange(0, 100),
-            metavar="PCT",
-            help="Of the quotes and absences that were checked, this share must hold, for every "
-            "model. Implies --require-evidence. Default with it: 100.",
-        ),
-        click.option(
-            "--max-dangling",
-            type=click.IntRange(min=0),
-            metavar="N",
-            help="So many citations without an answer are allowed for every model. Implies "
-            "--require-evidence. Default with it: 0.",
-        ),
-    ]
     made: Any = with_evidence
-    for option in reversed(options):
+    for option in reversed(EVIDENCE):
         made = option(made)
     return cast(F, made)
 

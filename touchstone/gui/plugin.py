@@ -46,6 +46,7 @@ from touchstone.gui.page_bodies import PageBodies
 from touchstone.gui.pages import Page, PageMaker
 from touchstone.gui.publication import Burial, Publication
 from touchstone.gui.site_data import publish_data
+from touchstone.gui.sitemap import write_sitemap
 from touchstone.gui.stamp import Shell, Slots
 
 log = logging.getLogger("mkdocs.plugins.touchstone")
@@ -265,7 +266,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._cache.end_processes()
         self._keep(site, publication)
         self._publish_data(site)
-        _write_sitemap(site, config.site_url, without=publication.kept)
+        write_sitemap(site, config.site_url, without=publication.kept)
         problems = check_links(site)
         self.counts.broken_links = sum(p.code == "broken_link" for p in problems)
         self.counts.pages = sum(1 for _ in site.rglob("*.html"))
@@ -484,23 +485,3 @@ def _front_matter(page: Page, *, searchable: bool = True, is_kept: bool = False)
         meta["search"] = {"exclude": True}
     # Only ASCII, with escapes for all else: nothing in a title can end the front matter.
     return f"---\n{yaml.safe_dump(meta, allow_unicode=False, width=10_000)}---\n"
-
-
-def _write_sitemap(site: Path, site_url: str | None, without: Collection[str]) -> None:
-    """Replace mkdocs' sitemap, which does not know the stamped pages; none without an address."""
-    for name in ("sitemap.xml", "sitemap.xml.gz"):
-        (site / name).unlink(missing_ok=True)
-    if not site_url:
-        return
-    base = site_url if site_url.endswith("/") else f"{site_url}/"
-    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    hidden = {"404.html", *without}
-    urls = "".join(
-        f"  <url><loc>{escape(base + page)}</loc></url>\n" for page in pages if page not in hidden
-    )
-    (site / "sitemap.xml").write_text(
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n',
-        encoding="utf-8",
-        newline="\n",
-    )
