@@ -25,6 +25,9 @@ from touchstone.models import Suite
 from touchstone.slugs import slug
 
 ENGLISH = Wording(Locale("en"))
+FIRST = "The delivery is due on Monday."
+NEXT = "It needs two signatures."
+LAST = "Nobody else may open it."
 
 
 @pytest.fixture
@@ -214,12 +217,12 @@ def test_citations_are_paired_by_answer_and_words_then_by_answer(comparison: Com
     ("before", "after", "counts", "reworded"),
     [
         ([], [], (0, 0, 0), 0),
-        (["one"], ["one"], (0, 0, 0), 0),
-        (["one", "one"], ["one"], (0, 0, 1), 0),
-        (["one"], ["two"], (0, 0, 0), 1),
-        (["one"], ["no such words"], (1, 0, 0), 0),
-        (["one", "two"], ["two", "three"], (0, 0, 0), 1),
-        ([], ["one", "two"], (0, 2, 0), 0),
+        ([FIRST], [FIRST], (0, 0, 0), 0),
+        ([FIRST, FIRST], [FIRST], (0, 0, 1), 0),
+        ([FIRST], [NEXT], (0, 0, 0), 1),
+        ([FIRST], ["no such words stand anywhere here"], (1, 0, 0), 0),
+        ([FIRST, NEXT], [NEXT, LAST], (0, 0, 0), 1),
+        ([], [FIRST, NEXT], (0, 2, 0), 0),
     ],
 )
 def test_citations_of_one_answer(
@@ -229,7 +232,7 @@ def test_citations_of_one_answer(
     counts: tuple[int, int, int],
     reworded: int,
 ) -> None:
-    answers = made.answers({"alpha": {"E1": "one two three"}})
+    answers = made.answers({"alpha": {"E1": f"{FIRST} {NEXT} {LAST}"}})
 
     def view(name: str, quotes: Sequence[str]) -> BundleView:
         evidence = {"Q1": [made.quoted("E1", quote) for quote in quotes]}

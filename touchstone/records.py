@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -139,7 +140,8 @@ class RecordFile(Generic[RecordT]):
             else:
                 self._problem(number, "bad_json", f"is not JSON: {failure}")
             return
-        key = self._key(record)
+        # A file names the same models and prompts again and again.
+        key = tuple(map(sys.intern, self._key(record)))
         if key in self._places:
             old = self.get(key)
             if old is None or not replaces(old, record):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -26,6 +27,9 @@ class LoadedSuite:
     source: bytes
     sha256: str
     warnings: tuple[Problem, ...] = ()
+
+
+_recent: deque[LoadedSuite] = deque(maxlen=4)
 
 
 def shipped_suites() -> list[str]:
@@ -56,9 +60,21 @@ def load_suite(path_or_name: str) -> LoadedSuite:
 def parse_suite(source: bytes, name: str) -> LoadedSuite:
     """Return the suite that stands in ``source`` (UTF-8 YAML).
 
+    Bundles of one suite carry the same bytes: these are parsed once.
+
     Raises:
         SuiteError: with every problem, each with file, line and key.
     """
+    for known in tuple(_recent):
+        if known.source == source:
+            return known
+    loaded = _parsed(source, name)
+    if not loaded.warnings:  # they name the file
+        _recent.append(loaded)
+    return loaded
+
+
+def _parsed(source: bytes, name: str) -> LoadedSuite:
     document = parse_yaml(decode_text(source, name, SuiteError), name, SuiteError)
     if not isinstance(document.data, dict):
         raise SuiteError(f"{name} is no suite: it holds no keys.", hint=_HINT)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+from weakref import ref
 
 from touchstone.bundle import Bundle
 from touchstone.bundle_check import problems_of
@@ -27,6 +29,9 @@ BAD: frozenset[CitationClass] = REFUTED | {"dangling"}
 """The classes of citations that do not hold."""
 WEAK: frozenset[CitationClass] = frozenset({"near", "too_short"})
 """The classes of quotes that are neither found nor refuted."""
+
+_KEEPING_FLAGS = 3
+"""Bundles: a comparison needs two."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,9 @@ class Line:
         return self.row.entry
 
 
+_with_flags: deque[ref[BundleView]] = deque()
+
+
 class BundleView:
     """One bundle as its pages need it; everything is derived once and kept.
 
@@ -141,8 +149,30 @@ class BundleView:
             self.suite, self.models, bundle.reports, bundle.verdicts, self.reviews
         )
         self.row_of: dict[Pair, MasterRow] = {row.pair: row for row in self.rows}
-        self.flags = effective_flags(bundle.verdicts, self.reviews)
         self.problems: Sequence[Problem] = problems_of(bundle)
+
+    @property
+    def flags(self) -> dict[AnswerKey, EffectiveFlag]:
+        """The effective flags. They hold all verdicts, so only the bundles used last keep them."""
+        found: dict[AnswerKey, EffectiveFlag] | None = self.__dict__.get("_flags")
+        if found is None:
+            found = effective_flags(self.bundle.verdicts, self.reviews)
+            self.__dict__["_flags"] = found
+            _with_flags.append(ref(self))
+            if len(_with_flags) > _KEEPING_FLAGS:
+                last = _with_flags.popleft()()
+                if last is not None:
+                    last.__dict__.pop("_flags", None)
+        return found
+
+    @property
+    def all_rows(self) -> list[MasterRow] | None:
+        """The rows of all models that the manifest names; None where it names one twice."""
+        return self.rows if len(self.models) == len(self.bundle.manifest.models) else None
+
+    def forget_answers(self) -> None:
+        """Let go of the answers that checking the evidence has read."""
+        self.__dict__.pop("checker", None)
 
     @property
     def is_judged(self) -> bool:

@@ -305,7 +305,7 @@ def _lost(found: Iterable[CitationChanges]) -> int:
         one.before is not None
         and one.after is not None
         and one.before.is_found
-        and one.after.is_bad
+        and not one.after.is_found
         and not one.has_other_words
         for changes in found
         for one in changes.changed

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from touchstone.errors import Problem
-from touchstone.gui.markup import attributes_in, iter_attributes
+from touchstone.gui.markup import attributes_in, count_attributes
 
 # It is shown at any address, so its links are absolute.
 _ANYWHERE = "404.html"
@@ -21,6 +21,8 @@ _NO_ANCHOR = "__skip"
 
 _KEPT_PAGES = 2_000
 """Pages whose links are held in memory: 2 to 10 kB each, as neighbours share most of them."""
+_KEPT_LINKS = 20_000
+_SAME_PAGE = re.compile(r"#[A-Za-z0-9_.-]+")
 _LINKING = ("href", "src", "xlink:href")
 
 
@@ -37,7 +39,7 @@ def read_links(html: str) -> PageLinks:
     """Return the links and anchors of one page."""
     found = PageLinks()
     # Most tags of a page are alike: each form is read once, and an id in two of them seen twice.
-    for tag, times in Counter(iter_attributes(html)).items():
+    for tag, times in count_attributes(html).items():
         for name, value in attributes_in(tag):
             if not value:
                 continue
@@ -56,10 +58,12 @@ class SiteLinks:
     ``problems`` lists every internal link that leads nowhere and every id used twice, ``count``
     how many links were followed (each once per page). The names of pages and anchors are held in
     memory, and of links as many as have room: the other pages are read a second time for them.
+    ``read`` finds links and anchors in HTML, as ``read_links`` does.
     """
 
-    def __init__(self, site: Path) -> None:
+    def __init__(self, site: Path, read: Callable[[str], PageLinks] = read_links) -> None:
         self._site = site
+        self._read_links = read
         self._kept: dict[str, PageLinks] = {}
         self._anchors = {
             path.relative_to(site).as_posix(): self._anchors_on(path)
@@ -70,13 +74,16 @@ class SiteLinks:
         self.problems = list(self._problems())
 
     def _anchors_on(self, path: Path) -> str:
-        page = _read(path)
+        page = self._read(path)
         if len(self._kept) < _KEPT_PAGES:
             links = [sys.intern(link) for link in dict.fromkeys(page.links)]
             self._kept[path.relative_to(self._site).as_posix()] = PageLinks(
                 links, set(), page.repeated
             )
-        return "".join(f"\0{one}\0" for one in page.anchors)
+        return sys.intern("".join(f"\0{one}\0" for one in sorted(page.anchors)))
+
+    def _read(self, path: Path) -> PageLinks:
+        return self._read_links(path.read_text(encoding="utf-8", errors="replace"))
 
     @property
     def pages(self) -> int:
@@ -84,17 +91,22 @@ class SiteLinks:
         return len(self._anchors)
 
     def _problems(self) -> Iterator[Problem]:
+        folder, known = "", _Known()
         for name in self._anchors:
             if name == _ANYWHERE:
                 continue
-            page = self._kept.pop(name, None) or _read(self._site / name)
+            if posixpath.dirname(name) != folder:
+                folder, known = posixpath.dirname(name), _Known()
+            page = self._kept.pop(name, None) or self._read(self._site / name)
             for anchor in page.repeated:
                 message = f"the id {anchor!r} stands there more than once"
                 yield Problem("repeated_id", name, message)
             links = dict.fromkeys(page.links)
             self.count += len(links)
             for link in links:
-                why = self.why_broken(link, name)
+                why = known.get(link)
+                if why is None:
+                    why = known.keep(link, self.why_broken(link, name))
                 if why:
                     yield Problem("broken_link", name, f"{link} {why}")
 
@@ -103,6 +115,9 @@ class SiteLinks:
 
         Nothing is said of links to other sites.
         """
+        if page and _SAME_PAGE.fullmatch(link):  # half of all links
+            is_there = link == f"#{_NO_ANCHOR}" or f"\0{link[1:]}\0" in self._anchors[page]
+            return "" if is_there else "leads to a page without that anchor"
         place = _place(posixpath.dirname(page), link)
         if place is None:
             return "is no address"
@@ -118,6 +133,21 @@ class SiteLinks:
         if place.anchor and f"\0{place.anchor}\0" not in self._anchors[target]:
             return "leads to a page without that anchor"
         return ""
+
+
+class _Known:
+    """What was found of links on the pages of one folder; those within a page are its own."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, str] = {}
+
+    def get(self, link: str) -> str | None:
+        return self._found.get(link)
+
+    def keep(self, link: str, why: str) -> str:
+        if link[0] not in "#?" and len(self._found) < _KEPT_LINKS:
+            self._found[link] = why
+        return why
 
 
 @dataclass(frozen=True)
@@ -145,13 +175,9 @@ def _place(folder: str, link: str) -> _Place | None:
     return _Place("index.html" if path == "." else path, "" if anchor == _NO_ANCHOR else anchor)
 
 
-def check_links(site: Path) -> list[Problem]:
+def check_links(site: Path, read: Callable[[str], PageLinks] = read_links) -> list[Problem]:
     """Return every internal link of a site that leads nowhere, and every id used twice."""
-    return SiteLinks(site).problems
-
-
-def _read(path: Path) -> PageLinks:
-    return read_links(path.read_text(encoding="utf-8", errors="replace"))
+    return SiteLinks(site, read).problems
 
 
 def _is_file(path: Path) -> bool:

@@ -21,6 +21,7 @@ from touchstone.bundle import Bundle
 from touchstone.evidence_audit import EvidenceAudit
 from touchstone.files import sha256_of
 from touchstone.gui.bundle_view import BundleView
+from touchstone.gui.link_check import PageLinks, read_links
 from touchstone.gui.site_cache import SiteCache, key_of
 
 _BATCH = 100
@@ -31,6 +32,7 @@ _LIBRARIES = (
 MadeT = TypeVar("MadeT")
 
 
+_LINKS = TypeAdapter(PageLinks)
 _AUDIT = TypeAdapter(EvidenceAudit)
 
 
@@ -55,6 +57,14 @@ class PageCache:
         """Give a bundle's view what became of the judge's evidence, if that is to be kept."""
         if self._store is not None and view.is_judged:
             view.audit = self.get(view, "audit", "", _AUDIT, lambda: view.audit)
+            view.forget_answers()
+
+    def links(self, html: str) -> PageLinks:
+        """Return the links and anchors of a whole page, as ``read_links`` does."""
+        if self._store is None:
+            return read_links(html)
+        key = key_of(_key_of_code(), "links", html)
+        return self._find(key, _LINKS, lambda: read_links(html))
 
     def get(
         self,
@@ -71,8 +81,10 @@ class PageCache:
         """
         if self._store is None:
             return make()
-        key = self._key(view, name, facts)
-        found = self._store.get(key)
+        return self._find(self._key(view, name, facts), form, make)
+
+    def _find(self, key: bytes, form: TypeAdapter[MadeT], make: Callable[[], MadeT]) -> MadeT:
+        found = self._store.get(key) if self._store is not None else None
         if found is not None:
             try:
                 return form.validate_json(found)

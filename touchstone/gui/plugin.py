@@ -11,7 +11,7 @@ import contextlib
 import logging
 import re
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -267,7 +267,7 @@ class TouchstonePlugin(BasePlugin[PluginOptions]):  # type: ignore[no-untyped-ca
         self._keep(site, publication)
         self._publish_data(site)
         write_sitemap(site, config.site_url, without=publication.kept)
-        problems = check_links(site)
+        problems = check_links(site, self._cache.pages.links)
         self.counts.broken_links = sum(p.code == "broken_link" for p in problems)
         self.counts.pages = sum(1 for _ in site.rglob("*.html"))
         for problem in problems:

@@ -26,5 +26,5 @@ def publish_data(site: Path, view: BundleView) -> None:
     except BundleError as failure:
         hint = f"{failure.hint} Or build the site without its data: --no-data."
         raise SiteError(failure.message, hint=hint) from None
-    scores = json_text(scorecard_of_bundle(bundle)) + "\n"
+    scores = json_text(scorecard_of_bundle(bundle, view.all_rows)) + "\n"
     (site / links.scores).write_text(scores, encoding="utf-8", newline="\n")

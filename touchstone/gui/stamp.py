@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 
+_EMPTY_LINES = re.compile(r"[ \t]*\n\s*")
+
 
 class Slots:
     """What stands for title, description, body and file name in a shell page.
@@ -31,6 +33,8 @@ class Shell:
 
     def __init__(self, html: str, slots: Slots) -> None:
         self._slots = slots
+        # The theme leaves 10 kB of empty lines. A shell holds no text in which white space counts.
+        html = _EMPTY_LINES.sub("\n", html)
         names = (slots.title, slots.description, slots.body, slots.name)
         pattern = re.compile("|".join(map(re.escape, names)))
         self._pieces = pattern.split(html)

@@ -67,6 +67,7 @@ def _what(key: Key, words: Wording) -> tuple[str, dict[str, str]]:
     place = key[5] if len(key) > 5 else None
     names = {
         "bundle": bundle,
+        "title": bundle,
         "model": f"{model} ({variant})",
         "id": prompt_id,
         "dimension": dimension,
@@ -92,6 +93,7 @@ def _message(is_about: tuple[bool, ...], place: str | None, words: Wording) -> s
         ((False, False, True, False), None): words.say("Prompt %(id)s"),
         ((False, False, False, True), None): words.say("Dimension %(dimension)s"),
         ((False, False, False, False), None): words.say("Scorecard of %(bundle)s"),
+        ((False, False, False, False), "evidence"): words.say("Evidence: %(title)s"),
     }
     other = words.say("Page %(page)s of %(bundle)s") if place else words.say("Part of %(bundle)s")
     return messages.get((is_about, place), other)
