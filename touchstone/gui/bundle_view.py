@@ -30,7 +30,7 @@ BAD: frozenset[CitationClass] = REFUTED | {"dangling"}
 WEAK: frozenset[CitationClass] = frozenset({"near", "too_short"})
 """The classes of quotes that are neither found nor refuted."""
 
-_KEEPING_FLAGS = 3
+_KEEPING_FLAGS = 2
 """Bundles: a comparison needs two."""
 
 
